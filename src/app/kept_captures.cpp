@@ -39,6 +39,12 @@ Result<std::unique_ptr<KeptCaptures>> open_kept(const std::string& recording,
   if (kept->captures.entries().empty())
     return fail(ErrorCode::kNotFound, "{} holds no captures; record with --keep-captures",
                 recording);
+  if (kept->captures.has_several_epochs())
+    return fail(
+        ErrorCode::kUnsupported,
+        "{}: the guest has booted again while it was recorded; cases are made of recordings "
+        "of one boot",
+        recording);
   for (const recording::ImageInfo& info : kept->captures.images())
     RINGSIDE_TRY(add_image(info, kept->captures, kernel, kept->images));
   kept->trap_frame_layouts = kept->captures.trap_frame_layouts();

@@ -29,6 +29,8 @@ class RecordedCaptures final : public recording::SampleVisitor {
   }
   // The adapter's layouts as text; empty where the recording has none.
   [[nodiscard]] const std::string& trap_frame_layouts() const { return trap_frame_layouts_; }
+  // The guest has booted again: images and layouts are of several kernels at one place, perhaps.
+  [[nodiscard]] bool has_several_epochs() const { return epochs_ > 1; }
 
  private:
   void image(const recording::ImageInfo& image) override { images_.push_back(image); }
@@ -41,6 +43,7 @@ class RecordedCaptures final : public recording::SampleVisitor {
   void sample(const recording::Sample& sample) override { sample_ = sample; }
   void capture(const wire::Capture& capture) override;
   void blob(const recording::Blob& blob) override;
+  void epoch(const recording::GuestEpoch&) override { ++epochs_; }
 
   std::vector<Entry> entries_;
   std::vector<recording::ImageInfo> images_;
@@ -49,6 +52,7 @@ class RecordedCaptures final : public recording::SampleVisitor {
   std::map<std::uint32_t, std::vector<std::byte>> image_files_;
   std::string trap_frame_layouts_;
   recording::Sample sample_;  // the last one
+  std::size_t epochs_ = 1;
 };
 
 // The kind of the blob that holds trap-frame layouts, as entries_text() writes them.

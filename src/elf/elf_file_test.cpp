@@ -151,12 +151,23 @@ TEST(ImageMap, WhatIsUnmappedLiesNowhereAndStaysForThoseWhoPointToIt) {
   ImageMap map;
   const Image& before = map.add({.id = 1, .name = "kernel", .file = file, .load_bias = 0});
   const std::uint64_t generation = map.generation();
-  map.unmap_all();
+  map.unmap_all_but(nullptr);
   EXPECT_GT(map.generation(), generation);
   EXPECT_EQ(map.find(GuestVirt{file->entry().value}), nullptr);
   const Image& after = map.add({.id = 2, .name = "kernel", .file = file, .load_bias = 4});
   EXPECT_EQ(map.find(GuestVirt{file->entry().value + 4}), &after);
   EXPECT_EQ(before.id, 1u);
+  map.unmap_all_but(&before);
+  EXPECT_EQ(map.find(GuestVirt{file->entry().value}), nullptr);
+}
+
+TEST(ImageMap, OneImageMayStayWhereItIs) {
+  const auto file = open("tiny");
+  ImageMap map;
+  const Image& kept = map.add({.id = 1, .name = "kernel", .file = file, .load_bias = 0});
+  map.add({.id = 2, .name = "module", .file = file, .load_bias = 0});
+  map.unmap_all_but(&kept);
+  EXPECT_EQ(map.find(GuestVirt{file->entry().value}), &kept);
 }
 
 TEST(CodeHash, IsThatOfTheCodeAlone) {

@@ -13,8 +13,8 @@ const Image& ImageMap::add(Image image) {
   return added;
 }
 
-void ImageMap::unmap_all() {
-  ranges_.clear();
+void ImageMap::unmap_all_but(const Image* kept) {
+  std::erase_if(ranges_, [kept](const Range& range) { return range.image != kept; });
   ++generation_;
 }
 

@@ -38,8 +38,9 @@ class ImageMap {
   // The same for executable segments only.
   [[nodiscard]] const Image* find_code(GuestVirt address) const;
   [[nodiscard]] const std::deque<Image>& images() const { return images_; }
-  // From now on nothing lies anywhere; the images stay for those who hold pointers to them.
-  void unmap_all();
+  // From now on nothing lies anywhere but one image of this map (null: none); the images stay for
+  // those who hold pointers to them.
+  void unmap_all_but(const Image* kept);
   // Grows with every change, so that caches know when to forget.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 

@@ -74,16 +74,26 @@ Migration migration_by(std::string_view run_state, std::string_view status) {
                                                              : Migration::kNone;
 }
 
-// "VM status: paused (postmigrate)"; "Migration status: failed (no route)", from 10.1 on
-// "Status: …".
+// "VM status: paused", "VM status: paused (postmigrate)", and with each instruction as a block of
+// its own "VM status: running (single step mode)", "VM status: paused (one insn per TB)
+// (prelaunch)" (QEMU's monitor/hmp-cmds.c, hmp_info_status(), 7.2 and 10.0).
+std::string_view run_state_in(std::string_view text) {
+  constexpr std::string_view kModes[]{"single step mode", "one insn per TB"};
+  const std::string_view line = line_behind(text, "VM status:").value_or("");
+  std::string_view state = line.substr(0, line.find(' '));
+  for (std::size_t open = line.find('('); open != line.npos; open = line.find('(', open + 1)) {
+    const std::string_view word = line.substr(open + 1, line.find(')', open) - open - 1);
+    if (std::ranges::find(kModes, word) == std::end(kModes)) state = word;
+  }
+  return state;
+}
+
+// "Migration status: failed (no route)", from 10.1 on "Status: …".
 Migration migration_in(std::string_view text) {
-  std::string_view state = line_behind(text, "VM status:").value_or("");
-  if (const auto open = state.find('('); open != state.npos)
-    state = state.substr(open + 1, state.find(')') - open - 1);
   auto status = line_behind(text, "Migration status:");
   if (!status) status = line_behind(text, "Status:");
   const std::string_view words = status.value_or("");
-  return migration_by(state, words.substr(0, words.find(' ')));
+  return migration_by(run_state_in(text), words.substr(0, words.find(' ')));
 }
 
 tl::unexpected<Error> fail_for(Migration migration, bool was_held) {

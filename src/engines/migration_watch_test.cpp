@@ -48,6 +48,18 @@ TEST(Migration, ByTheMonitorsText) {
   EXPECT_EQ(migration_in("VM status: paused (no end"), Migration::kNone);
 }
 
+// QEMU's option -singlestep (7.2), or -accel tcg,one-insn-per-tb=on, is no state.
+TEST(Migration, AModeOfTranslationIsNoRunState) {
+  for (const std::string mode : {"", " (single step mode)", " (one insn per TB)"}) {
+    EXPECT_EQ(run_state_in("VM status: running" + mode + "\r\n"), "running");
+    EXPECT_EQ(run_state_in("VM status: paused" + mode), "paused");
+    EXPECT_EQ(run_state_in("10.0.2\r\nVM status: paused" + mode + " (prelaunch)\r\n"), "prelaunch");
+    EXPECT_EQ(migration_in("VM status: paused" + mode + " (postmigrate)\r\n"), Migration::kMoved);
+    EXPECT_EQ(migration_in("VM status: paused" + mode + " (no end"), Migration::kNone);
+  }
+  EXPECT_EQ(run_state_in("10.0.2"), "");
+}
+
 class Watches : public ::testing::Test {
  protected:
   std::optional<std::vector<pid_t>> threads_ = std::vector<pid_t>{1, 2};

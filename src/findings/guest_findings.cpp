@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "arch/arch_info.h"
@@ -62,9 +63,12 @@ bool has_guests(const GuestFacts& guest) { return samples(guest, PrivilegeLevel:
 constexpr Finding<GuestFacts> kOfGuest[] = {
     {"kernel-left", [](const GuestFacts& guest) { return !guest.kernel_left_s.empty(); },
      [](const GuestFacts& guest) {
+       constexpr std::size_t kShown = 5;
+       const std::size_t count = guest.kernel_left_s.size();
        std::string times;
-       for (const double seconds : guest.kernel_left_s)
-         times += fmt::format("{}{:.1f} s", times.empty() ? "" : ", ", seconds);
+       for (std::size_t i = 0; i < std::min(count, kShown); ++i)
+         times += fmt::format("{}{:.1f} s", times.empty() ? "" : ", ", guest.kernel_left_s[i]);
+       if (count > kShown) times += fmt::format(", and {} times more", count - kShown);
        return Sentences{fmt::format(
            "the kernel was no longer where it had run (after {}): the guest has booted again, or "
            "has loaded another kernel. {}",

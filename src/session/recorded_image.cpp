@@ -20,6 +20,19 @@ void identify(const elf::ElfFile& file, recording::ImageInfo& info) {
 
 }  // namespace
 
+Result<void> write_mappings(const elf::Image& image, std::uint32_t id, recording::Writer& writer) {
+  for (const elf::Segment& segment : image.file->segments()) {
+    if (!segment.executable) continue;
+    recording::Mapping mapping;
+    mapping.image = id;
+    mapping.start = image.to_guest(segment.address);
+    mapping.end = mapping.start + segment.memory_size;
+    mapping.file_offset = segment.offset;
+    RINGSIDE_TRY(writer.add_mapping(mapping));
+  }
+  return {};
+}
+
 Result<std::uint32_t> write_image(const elf::Image& image, RecordedNames names,
                                   recording::Writer& writer) {
   recording::ImageInfo info;
@@ -30,15 +43,7 @@ Result<std::uint32_t> write_image(const elf::Image& image, RecordedNames names,
   info.load_bias = image.load_bias;
   info.size = elf::code_size(*image.file);
   RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_image(info));
-  for (const elf::Segment& segment : image.file->segments()) {
-    if (!segment.executable) continue;
-    recording::Mapping mapping;
-    mapping.image = id;
-    mapping.start = image.to_guest(segment.address);
-    mapping.end = mapping.start + segment.memory_size;
-    mapping.file_offset = segment.offset;
-    RINGSIDE_TRY(writer.add_mapping(mapping));
-  }
+  RINGSIDE_TRY(write_mappings(image, id, writer));
   if (names == RecordedNames::kUsed && !image.file->symbols().empty()) return id;
   if (image.from_guest) {
     RINGSIDE_TRY(writer.add_blob({recording::kImageFileBlob, id, image.file->file_bytes()}));

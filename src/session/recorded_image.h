@@ -16,8 +16,12 @@ enum class RecordedNames {
 [[nodiscard]] Result<std::uint32_t> write_image(const elf::Image& image, RecordedNames names,
                                                 recording::Writer& writer);
 
-// The same of a program or library, whose frames have linked addresses: it has no mappings. Returns
-// its number.
+// Where the code of an image stands that has the number `id`, once more: in a new epoch.
+[[nodiscard]] Result<void> write_mappings(const elf::Image& image, std::uint32_t id,
+                                          recording::Writer& writer);
+
+// The same as write_image() of a program or library, whose frames have linked addresses: it has no
+// mappings. Returns its number.
 [[nodiscard]] Result<std::uint32_t> write_user_image(const guestos::UserImage& image,
                                                      recording::Writer& writer);
 

@@ -105,17 +105,20 @@ Result<void> Recorder::adopt(const KernelWatch::Reboot& reboot, const engines::T
   user_stacks_.forget_spaces();
   stack_users_ = {};
   feedback_.forget_links();
-  if (!reboot.kernel_is_gone) return {};
   RINGSIDE_TRY(early_.finish([this](const auto& sample) { return write(sample); }));
   RINGSIDE_TRY(guest_events_.flush());
-  images_.unmap_all();
+  const std::uint64_t time_ns = since_start(tick.empty() ? last_sample_ns_ : tick.first_time_ns());
+  images_.unmap_all_but(reboot.kernel_is_gone ? nullptr : kernel_.image);
   used_functions_.forget_addresses();
+  if (!reboot.kernel_is_gone && kernel_.image != nullptr) {
+    RINGSIDE_TRY(writer_->add_epoch({time_ns, "kernel may have booted again", 0}));
+    return write_mappings(*kernel_.image, kernel_.id, *writer_);
+  }
   unwinder_.set_entries({});
   unwinder_.set_kernel_seen(!watch_.has_file());
   kernel_seen_ = false;
   interrupts_ = {};
   loads_code_ = false;
-  const std::uint64_t time_ns = since_start(tick.empty() ? last_sample_ns_ : tick.first_time_ns());
   kernel_left_s_.push_back(static_cast<double>(time_ns) / 1e9);
   control.kernel_left(kernel_left_s_.back());
   return writer_->add_epoch({time_ns, "kernel gone", 0});
@@ -129,10 +132,11 @@ Result<void> Recorder::adopt(const KernelUpdate& kernel) {
     const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
     RINGSIDE_TRY(writer_->add_blob({cases::kTrapFrameLayoutsBlob, 0, as_bytes(entries)}));
   }
-  return add_image(kernel.image);
+  RINGSIDE_ASSIGN(kernel_, add_image(kernel.image));
+  return {};
 }
 
-Result<void> Recorder::add_image(const elf::Image& found) {
+Result<Recorder::RecordedImage> Recorder::add_image(const elf::Image& found) {
   elf::Image numbered = found;
   numbered.id = static_cast<std::uint32_t>(images_.images().size() + 1);
   const elf::Image& image = images_.add(std::move(numbered));
@@ -141,7 +145,8 @@ Result<void> Recorder::add_image(const elf::Image& found) {
   RINGSIDE_ASSIGN(const std::uint32_t id, write_image(image, names, *writer_));
   if (names == RecordedNames::kUsed) RINGSIDE_TRY(used_functions_.add(image, id));
   image.file->release_pages();
-  return writer_->flush();
+  RINGSIDE_TRY(writer_->flush());
+  return RecordedImage{&image, id};
 }
 
 Result<void> Recorder::wait_for_start(Control& control, bool& stopped) {

@@ -114,7 +114,11 @@ class Recorder {
   [[nodiscard]] Result<void> adopt(const KernelWatch::Reboot& reboot, const engines::Tick& tick,
                                    Control& control);
   [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);
-  [[nodiscard]] Result<void> add_image(const elf::Image& found);
+  struct RecordedImage {
+    const elf::Image* image = nullptr;
+    std::uint32_t id = 0;  // in the recording
+  };
+  [[nodiscard]] Result<RecordedImage> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> unwind_early_samples();
   [[nodiscard]] bool limit_reached() const;
   // Ticks that each vCPU has had at least.
@@ -137,6 +141,7 @@ class Recorder {
   KernelWatch watch_;
   BoundedQueue<Observation> queue_;
   elf::ImageMap images_;  // the kernel, once it was found, and its modules
+  RecordedImage kernel_;  // the last that was found
   unwind::Unwinder unwinder_;
   guestos::InterruptCode interrupts_;
   UserStacks user_stacks_;

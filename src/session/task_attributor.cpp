@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "arch/arch_info.h"
+#include "engines/migration_watch.h"
 #include "wire/guest_capture.h"
 #include "wire/walked_frames.h"
 
@@ -15,7 +16,7 @@ constexpr std::uint64_t kLongestRestNs = 4'000'000'000;
 // Whether a read that failed now may succeed at the next tick.
 bool may_pass(const Error& error) {
   return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kDisturbed ||
-         error.code == ErrorCode::kUnsupported;
+         error.code == ErrorCode::kUnsupported || engines::is_of_migration(error);
 }
 
 void add_user_stack(const guestos::TaskAttribution& attribution, wire::Capture& capture) {

@@ -15,10 +15,15 @@ constexpr std::ptrdiff_t kQuestions = 2;
 
 GuestHold::~GuestHold() {
   if (!holds_) return;
-  if (watch_->asks_before_continue() && is_being_sent().value_or(false))
+  const auto is_sent = [this] { return is_being_sent().value_or(false); };
+  if (watch_->asks_before_continue() && is_sent()) {
     leave_standing();
-  else if (monitor_->let_run())
-    set_state(GuestState::kRunning);
+  } else if (monitor_->let_run()) {
+    if (watch_->is_under_way() && is_sent())
+      leave_standing();
+    else
+      set_state(GuestState::kRunning);
+  }
 }
 
 // QEMU has stopped the guest itself meanwhile, or would have.
@@ -40,10 +45,21 @@ Result<void> GuestHold::let_run_if_here() {
     leave_standing();
     return {};
   }
-  RINGSIDE_TRY(monitor_->execute("cont", {}));
+  const auto went_on = monitor_->execute("cont", {});
+  if (!went_on) return tl::unexpected<Error>(settle_refusal(went_on.error()));
   holds_ = false;
   set_state(GuestState::kRunning);
   return {};
+}
+
+// QEMU refuses `cont` while it sends what is left.
+Error GuestHold::settle_refusal(const Error& error) {
+  if (error.code != ErrorCode::kUnsupported) return error;
+  const auto is_sent = is_being_sent();
+  if (!is_sent) return is_sent.error();
+  if (!*is_sent) return error;
+  leave_standing();
+  return fail_for(Migration::kFinishing, true).value();
 }
 
 void GuestHold::set_state(GuestState state) {
@@ -89,14 +105,7 @@ Result<std::vector<nlohmann::json>> GuestHold::end(const Requests& requests) {
   all.append(requests);
   all.add("cont");
   auto answers = monitor_->exchange(all);
-  // A refusal of the continue, perhaps.
-  if (!answers && answers.error().code == ErrorCode::kUnsupported) {
-    RINGSIDE_ASSIGN(const bool is_sent, is_being_sent());
-    if (!is_sent) return answers;
-    leave_standing();
-    return fail_for(Migration::kFinishing, true);
-  }
-  if (!answers) return answers;
+  if (!answers) return tl::unexpected<Error>(settle_refusal(answers.error()));
   pause_ns_ = monotonic_ns() - began_ns_;
   holds_ = false;
   set_state(GuestState::kRunning);

@@ -42,6 +42,9 @@ class GuestHold {
   void set_state(GuestState state);
   [[nodiscard]] Result<void> let_run_if_here();
   [[nodiscard]] Result<bool> is_being_sent();
+  // After the error of requests with a continue: the error to return, kMigrating where the guest is
+  // being sent.
+  [[nodiscard]] Error settle_refusal(const Error& error);
   void leave_standing();
 
   Monitor* monitor_;

@@ -119,6 +119,22 @@ TEST_F(GuestHolds, ContinueAGuestWhoseMigrationHasJustBegun) {
   EXPECT_TRUE(watch_.is_under_way());
 }
 
+// The answer was true when it was given.
+TEST_F(GuestHolds, LeaveAGuestStandingThatQemuStopsJustBeforeTheContinue) {
+  begin(kRunsAndStops);
+  threads_ = {1, 2};
+  end_.say(
+      "{\"return\": {\"status\": \"paused\"}, \"id\": 6}\n"
+      "{\"return\": {\"status\": \"active\"}, \"id\": 7}\n"
+      "{\"error\": {\"class\": \"GenericError\", \"desc\": \"Migration is not finalized yet\"}, "
+      "\"id\": 8}\n{\"return\": {\"status\": \"finish-migrate\"}, \"id\": 9}\n"
+      "{\"return\": {\"status\": \"active\"}, \"id\": 10}\n");
+  EXPECT_EQ(hold_->end({}).error().code, ErrorCode::kMigrating);
+  hold_.reset();
+  EXPECT_TRUE(watch_.left_standing());
+  EXPECT_EQ(guardian_->state(), GuestState::kPaused);
+}
+
 // It has no thread of its own yet, or its threads are not known.
 TEST_F(GuestHolds, LeaveAGuestStandingThatQemuDoesNotContinue) {
   begin(kRunsAndStops);

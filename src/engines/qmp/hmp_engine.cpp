@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 constexpr std::size_t kMostVcpus = 1024;
+constexpr std::chrono::milliseconds kTimeForLeft{1000};
 constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kPagesAtOnce = 64;
 
@@ -74,6 +75,11 @@ Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Optio
 }
 
 HmpEngine::~HmpEngine() {
+  // A migration that has failed leaves the guest to us; one that has not ended leaves it alone.
+  if (watch_.left_standing()) {
+    monitor_.set_patience({kTimeForLeft});
+    (void)HmpEngine::guest_is_running();
+  }
   // A sample's end could not be sent: the guardian keeps the connection and lets the guest run.
   if (guardian_ && guardian_->state() == GuestState::kOurs) guardian_->abandon();
   if (!scheduling_before_) return;
@@ -97,6 +103,7 @@ std::vector<std::string> HmpEngine::caveats() const {
 Result<void> HmpEngine::ask_migration() {
   RINGSIDE_ASSIGN(const Migration migration, monitor_.migration());
   watch_.answered(migration, monotonic_ns());
+  if (monitor_.guest_runs()) watch_.set_left_standing(false);
   return {};
 }
 
@@ -117,8 +124,8 @@ Result<bool> HmpEngine::guest_is_running() {
   if (watch_.migration() == Migration::kMoved && why == LeftAlone::kMigrating)
     return fail_for(Migration::kMoved, watch_.left_standing());
   if (why == LeftAlone::kPaused && watch_.left_standing()) {
-    watch_.set_left_standing(false);
     RINGSIDE_TRY(monitor_.execute("cont", {}));
+    watch_.set_left_standing(false);
     return true;
   }
   return why == LeftAlone::kNo;

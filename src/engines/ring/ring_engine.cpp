@@ -30,7 +30,7 @@ constexpr std::uint64_t kSilenceNs = 500'000'000;  // then the guest may stand s
 // answer.
 bool may_pass(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kTimeout ||
-         error.code == ErrorCode::kDisturbed;
+         error.code == ErrorCode::kDisturbed || error.code == ErrorCode::kMigrating;
 }
 
 arch::Registers paging_registers(Arch arch, const arch::Registers& all) {

@@ -131,22 +131,25 @@ Result<bool> TcgEngine::guest_is_running() {
   if (has_ended()) return fail(ErrorCode::kClosed, "QEMU has ended");
   if (!monitor_) return true;
   monitor_->take_events();
-  RINGSIDE_ASSIGN(const std::string status, monitor_->status());
-  const bool runs = status == "running";
+  RINGSIDE_ASSIGN(migration_, monitor_->migration());
+  const bool runs = monitor_->guest_runs();
+  if (!runs && migration_ == Migration::kMoved) return fail_for(migration_, false);
   if (runs && std::exchange(pauses_, false)) RINGSIDE_TRY(start(pace_));
   return runs;
 }
 
-// A guest that stands still looks idle from inside.
-bool TcgEngine::paused_by_user() {
+// A guest that stands still looks idle from inside. The plugin disturbs no migration.
+LeftAlone TcgEngine::left_alone() {
   const std::uint64_t now = monotonic_ns();
   // In lockstep QEMU's main loop may wait for a vCPU that waits for us.
-  if (!monitor_ || pace_.lockstep || now < next_status_ns_) return false;
+  if (!monitor_ || pace_.lockstep || now < next_status_ns_) return LeftAlone::kNo;
   next_status_ns_ = now + kStatusIntervalNs;
   const auto runs = guest_is_running();
-  if (!runs || *runs) return false;
+  const bool has_moved = !runs && runs.error().code == ErrorCode::kMoved;
+  if (!has_moved && (!runs || *runs)) return LeftAlone::kNo;
   if (clock().enabled.exchange(0, std::memory_order_acq_rel) != 0) pauses_ = true;
-  return true;
+  if (has_moved || migration_ == Migration::kFinishing) return LeftAlone::kMigrating;
+  return migration_ == Migration::kIncoming ? LeftAlone::kIncoming : LeftAlone::kPaused;
 }
 
 Result<void> TcgEngine::send(const TickPlan& plan) {
@@ -246,7 +249,7 @@ Result<Tick> TcgEngine::tick(const TickPlan& plan) {
                 "all vCPUs of this guest share one thread (-icount or thread=single), where QEMU's "
                 "plugins cannot distinguish them; use --engine gdb, or one vCPU");
   if (ended) return fail(ErrorCode::kClosed, "QEMU has ended");
-  if (paused_by_user()) tick.left_alone = LeftAlone::kPaused;
+  tick.left_alone = left_alone();
   return tick;
 }
 

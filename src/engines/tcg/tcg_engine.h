@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engines/engine.h"
+#include "engines/migration_watch.h"
 #include "engines/qemu_ram.h"
 #include "engines/qmp/monitor.h"
 #include "engines/tcg/mailbox.h"
@@ -66,7 +67,7 @@ class TcgEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Counted counts_of(std::size_t vcpu) const;
   void add_counted(std::size_t vcpu, wire::Disposition what, std::uint64_t ticks, Tick& tick);
   [[nodiscard]] bool has_ended() const;
-  [[nodiscard]] bool paused_by_user();
+  [[nodiscard]] LeftAlone left_alone();
 
   RingMap ring_;
   Mailbox mailbox_;
@@ -83,7 +84,8 @@ class TcgEngine final : public Engine, public SelfPaced {
   std::uint64_t taken_ns_ = 0;   // when that was
   std::uint64_t wait_ns_ = 0;    // for the next ones
   std::uint64_t next_status_ns_ = 0;
-  bool pauses_ = false;  // sampling does, until the guest's user lets it go on
+  Migration migration_ = Migration::kNone;  // at the last answer
+  bool pauses_ = false;                     // sampling does, until the guest's user lets it go on
 };
 
 }  // namespace ringside::engines::tcg

@@ -66,7 +66,7 @@ void KernelSearch::gather_more() {
 }
 
 void KernelSearch::start_over() {
-  is_later_boot_ = true;
+  is_later_boot_ = has_begun_again_ = true;
   tries_ = misses_ = scans_ = 0;
   probed_ = compared_ = false;
   identity_.reset();
@@ -74,9 +74,15 @@ void KernelSearch::start_over() {
 
 Result<std::optional<FoundKernel>> KernelSearch::poll_later_boot(Arch arch, GuestVirt pc,
                                                                  VirtualMemory& memory) {
-  if (!is_later_boot_) start_over();
-  RINGSIDE_ASSIGN(auto found, poll(arch, pc, memory));
-  if (found && found->identity.sameness != MatchResult::kSame) found.reset();
+  const bool needs_file = is_given();
+  const bool was_later_boot = is_later_boot_;
+  if (!has_begun_again_) start_over();
+  is_later_boot_ = true;
+  auto found = poll(arch, pc, memory);
+  const bool is_proved = found && *found && (*found)->identity.sameness == MatchResult::kSame &&
+                         !(needs_file && (*found)->image.file->name().empty());
+  if (found && !is_proved) found->reset();
+  is_later_boot_ = was_later_boot || is_proved;
   return found;
 }
 

@@ -64,7 +64,8 @@ class KernelSearch {
   // is the first of those that are looked for, and any other kernel may be found.
   void start_over();
   // poll() for a kernel of which it is not proved that the one before has gone: only one whose code
-  // memory is proved to have.
+  // memory is proved to have. One without a file may be that of a hypervisor's guest: it counts
+  // only where the one before had no file that the user has given.
   [[nodiscard]] Result<std::optional<FoundKernel>> poll_later_boot(Arch arch, GuestVirt pc,
                                                                    VirtualMemory& memory);
   // find_more() has been called and has not returned.
@@ -116,6 +117,7 @@ class KernelSearch {
   unsigned misses_ = 0;
   unsigned scans_ = 0;
   bool is_later_boot_ = false;
+  bool has_begun_again_ = false;  // to count what was looked for in vain
   bool probed_ = false;
   bool compared_ = false;
   std::optional<kernel_image::Identity> identity_;  // of the last try

@@ -74,8 +74,20 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
 
 Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engines::Tick& tick,
                                                   std::uint64_t now_ns) {
-  if (is_reported_) RINGSIDE_TRY(probe_reboot(engine, tick, now_ns));
+  // By the kernel from before this tick, which may have gone; else by the one that is found now.
+  const bool is_settled = is_reported_;
+  Result<void> probed;
+  if (is_settled) {
+    settle(engine, tick);
+    probed = probe_reboot(engine, tick, now_ns);
+  }
   auto polled = poll_parts(engine, tick, now_ns);
+  if (!is_settled) settle(engine, tick);
+  if (polled && kernel_) {
+    for (const elf::Image& image : polled->code) known_code_.add(image);
+    if (!adapter_->reports_all_code()) probe_aliases(engine, tick, *polled);
+  }
+  if (!probed) return tl::unexpected<Error>(std::move(probed).error());
   if (polled && reboot_) {
     polled->reboot = std::exchange(reboot_, std::nullopt);
     polled->new_recipes = true;
@@ -101,6 +113,10 @@ Result<void> KernelWatch::probe_reboot(engines::Engine& engine, const engines::T
   } else if (verdict == RebootWatch::Verdict::kThereAfterReset) {
     reboot_ = {.kernel_is_gone = false};
     RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().system, kernel_->image));
+    // What that kernel had loaded has gone.
+    known_code_ = {};
+    known_code_.add(kernel_->image);
+    aliases_ = {};
     prepared_ = false;
     next_try_ns_ = next_code_ns_ = 0;
   }
@@ -142,13 +158,13 @@ Result<KernelWatch::PollResult> KernelWatch::poll_parts(engines::Engine& engine,
     if (auto probed = probe_unknown(engine, tick, now_ns, *polled); !probed)
       polled = tl::unexpected<Error>(std::move(probed).error());
   if (kernel_ && !is_reported_) report_kernel(polled);
+  return polled;
+}
+
+void KernelWatch::settle(const engines::Engine& engine, engines::Tick& tick) {
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
   const bool is_torn = engine.tears_registers();
   for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel, is_torn);
-  if (!polled || !kernel_) return polled;
-  for (const elf::Image& image : polled->code) known_code_.add(image);
-  if (!adapter_->reports_all_code()) probe_aliases(engine, tick, *polled);
-  return polled;
 }
 
 // An engine that fails says so at the next tick, too; what was seen before that is not to be lost.

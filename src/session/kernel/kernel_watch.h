@@ -77,6 +77,7 @@ class KernelWatch {
   void start_over();
   [[nodiscard]] Result<PollResult> poll_parts(engines::Engine& engine, engines::Tick& tick,
                                               std::uint64_t now_ns);
+  void settle(const engines::Engine& engine, engines::Tick& tick);
   // Puts the kernel that was found into `polled`, which may be an error.
   void report_kernel(Result<PollResult>& polled);
   [[nodiscard]] Result<PollResult> poll_kernel(engines::Engine& engine, const engines::Tick& tick,

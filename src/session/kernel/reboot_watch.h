@@ -28,20 +28,29 @@ class RebootWatch {
     kUnreadable,  // not even the code that runs can be read
   };
   // Compares memory with the kernel, as the capture that poll() gave saw it. Errors: those of
-  // `memory`.
+  // `memory`; then the next tick asks again.
   [[nodiscard]] Result<Verdict> check(const elf::Image& kernel, const wire::Capture& running,
                                       VirtualMemory& memory, std::uint64_t now_ns);
 
  private:
-  void take_in(const wire::Capture& capture, const elf::ImageMap& known);
-
-  unsigned firmware_run_ = 0;  // captures of the first vCPU in a row
-  unsigned unknown_run_ = 0;   // captures of kernel code in no image, with no known code between
-  bool may_be_reset_ = false;
-  std::uint64_t next_check_ns_ = 0;
-  std::uint64_t patience_ns_ = kFirstPatienceNs;
-
   static constexpr std::uint64_t kFirstPatienceNs = 250'000'000;
+
+  // When to look next: less and less often.
+  struct Pace {
+    std::uint64_t next_ns = 0;
+    std::uint64_t patience_ns = kFirstPatienceNs;
+
+    void rest(std::uint64_t now_ns, std::uint64_t longest_ns);
+  };
+
+  void take_in(const wire::Capture& capture, const elf::ImageMap& known, std::uint64_t now_ns);
+
+  unsigned firmware_run_ = 0;            // captures of the first vCPU in a row
+  std::uint64_t firmware_since_ns_ = 0;  // the first of them
+  unsigned unknown_run_ = 0;  // captures of kernel code in no image, with no known code between
+  bool may_be_reset_ = false;
+  Pace after_reset_;
+  Pace after_unknown_;
 };
 
 }  // namespace ringside::session

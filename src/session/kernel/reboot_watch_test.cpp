@@ -15,14 +15,22 @@ constexpr std::uint64_t kText = 0xffffffff81000000;
 constexpr std::uint64_t kElsewhere = 0xffffffff9a000000;
 constexpr std::size_t kTextSize = 64 << 10;
 constexpr std::uint64_t kMs = 1'000'000;
+constexpr unsigned kBoot = 60;  // ticks, of a millisecond each
 using Verdict = RebootWatch::Verdict;
 
-elf::Image kernel_image(const std::string& file_name = "kernel") {
+constexpr std::uint64_t kBanner = 0xffffffff82000000;
+constexpr std::string_view kBannerText = "Linux version 6.1.0 (a@b) #1\n";
+
+elf::Image kernel_image(const std::string& file_name = "kernel", bool has_banner = false) {
   std::mt19937 random(1);
   std::vector<std::byte> code(kTextSize);
   for (std::byte& byte : code) byte = static_cast<std::byte>(random());
   elf::ElfWriter writer(Arch::kX86_64, true, 2);
   writer.add_segment({kText}, code.size(), true, false, code);
+  if (has_banner) {
+    writer.add_segment({kBanner}, kBannerText.size(), false, false, as_bytes(kBannerText));
+    writer.set_symbols({{"linux_banner", {kBanner}, kBannerText.size()}});
+  }
   auto file = elf::ElfFile::from_bytes(writer.write(), file_name);
   EXPECT_TRUE(file);
   return {.id = 1, .name = "kernel", .file = *file, .load_bias = 0};
@@ -53,17 +61,22 @@ class RebootWatchTest : public ::testing::Test {
     return any;
   }
   Verdict check(std::uint64_t pc) {
+    const auto verdict = try_check(pc);
+    EXPECT_TRUE(verdict);
+    return verdict.value_or(Verdict::kUnreadable);
+  }
+  Result<Verdict> try_check(std::uint64_t pc) {
     ringside::testing::FunctionMemory memory(
         [&](GuestVirt from, std::span<std::byte> into) -> Result<std::size_t> {
+          if (fails_ && from.value != pc) return fail(ErrorCode::kTimeout, "no answer");
           const Bytes bytes =
               is_mapped_ ? kernel_.file->bytes_at({from.value + shift_}, into.size()) : Bytes();
           if (bytes.empty() && from.value == pc && is_pc_readable_) return into.size();
           std::copy(bytes.begin(), bytes.end(), into.begin());
+          if (is_another_version_ && from.value == kBanner) into[14] = std::byte{'7'};
           return bytes.size();
         });
-    const auto verdict = watch_.check(kernel_, at(pc, PrivilegeLevel::kKernel), memory, now_);
-    EXPECT_TRUE(verdict);
-    return *verdict;
+    return watch_.check(kernel_, at(pc, PrivilegeLevel::kKernel), memory, now_);
   }
 
   elf::Image kernel_ = kernel_image();
@@ -72,6 +85,8 @@ class RebootWatchTest : public ::testing::Test {
   bool is_mapped_ = true;
   std::uint64_t shift_ = 0;  // of what is in memory
   bool is_pc_readable_ = true;
+  bool is_another_version_ = false;  // by its banner
+  bool fails_ = false;               // memory does, but where code runs
   std::uint64_t now_ = 0;
 };
 
@@ -110,7 +125,7 @@ TEST_F(RebootWatchTest, AKernelThatIsHiddenIsNotGone) {
 }
 
 TEST_F(RebootWatchTest, AKernelThatIsNotThereAfterFirmwareIsGone) {
-  EXPECT_FALSE(any_wants(5, 0xf0000, kFirmware));
+  EXPECT_FALSE(any_wants(kBoot, 0xf0000, kFirmware));
   ASSERT_TRUE(wants(kElsewhere, kKernel));
   is_mapped_ = false;
   EXPECT_EQ(check(kElsewhere), Verdict::kGone);
@@ -127,6 +142,40 @@ TEST_F(RebootWatchTest, AKernelThatWasFoundInMemoryIsThereAsLongAsItsAddressesAr
   EXPECT_EQ(check(kElsewhere), Verdict::kHidden);
 }
 
+// No kernel patches its banner.
+TEST_F(RebootWatchTest, AnotherVersionAtThePlaceOfAKernelThatWasFoundInMemoryIsNotThatKernel) {
+  kernel_ = kernel_image("", true);
+  any_wants(kBoot, 0xf0000, kFirmware);
+  ASSERT_TRUE(wants(kText, kKernel));
+  EXPECT_EQ(check(kText), Verdict::kThereAfterReset);
+  is_another_version_ = true;
+  any_wants(300, 0xf0000, kFirmware);
+  ASSERT_TRUE(wants(kText, kKernel));
+  EXPECT_EQ(check(kText), Verdict::kGone);
+}
+
+// Firmware that serves the kernel for long, or a guest that makes it look so.
+TEST_F(RebootWatchTest, ResetsThatShowNothingAreLookedAtLessAndLessOften) {
+  unsigned looks = 0;
+  for (int i = 0; i < 1000; ++i) {
+    any_wants(kBoot, 0xf0000, kFirmware);
+    if (!wants(kText, kKernel)) continue;
+    EXPECT_EQ(check(kText), Verdict::kThereAfterReset);
+    ++looks;
+  }
+  EXPECT_LE(looks, 15u);  // of a minute
+}
+
+TEST_F(RebootWatchTest, AReadThatFailsLosesNoEvidence) {
+  any_wants(kBoot, 0xf0000, kFirmware);
+  ASSERT_TRUE(wants(kElsewhere, kKernel));
+  fails_ = true;
+  EXPECT_FALSE(try_check(kElsewhere));
+  ASSERT_TRUE(wants(kElsewhere, kKernel));
+  fails_ = is_mapped_ = false;
+  EXPECT_EQ(check(kElsewhere), Verdict::kGone);
+}
+
 TEST_F(RebootWatchTest, OtherCodeAtThePlaceOfAFileIsNotTheKernel) {
   shift_ = 4;
   ASSERT_TRUE(any_wants(3, kElsewhere, kKernel));
@@ -135,7 +184,7 @@ TEST_F(RebootWatchTest, OtherCodeAtThePlaceOfAFileIsNotTheKernel) {
 
 // A kernel of another build may lie at the same place.
 TEST_F(RebootWatchTest, AfterFirmwareTheFirstKernelCodeIsLookedAtWhereverItIs) {
-  EXPECT_FALSE(any_wants(5, 0xf0000, kFirmware));
+  EXPECT_FALSE(any_wants(kBoot, 0xf0000, kFirmware));
   ASSERT_TRUE(wants(kText, kKernel));
   EXPECT_EQ(check(kText), Verdict::kThereAfterReset);
   EXPECT_FALSE(any_wants(10, kText, kKernel));
@@ -144,7 +193,7 @@ TEST_F(RebootWatchTest, AfterFirmwareTheFirstKernelCodeIsLookedAtWhereverItIs) {
 // As riscv64's firmware does for the kernel, and as later vCPUs start on x86.
 TEST_F(RebootWatchTest, FirmwareForAMomentOrOnALaterVcpuShowsNothing) {
   for (int i = 0; i < 100; ++i) {
-    EXPECT_FALSE(any_wants(4, 0xf0000, kFirmware));
+    EXPECT_FALSE(any_wants(40, 0xf0000, kFirmware));
     EXPECT_FALSE(wants(kText, kKernel));
     EXPECT_FALSE(any_wants(10, 0x9a000, kFirmware, 1));
     EXPECT_FALSE(wants(kText, kKernel, 1));
@@ -152,7 +201,7 @@ TEST_F(RebootWatchTest, FirmwareForAMomentOrOnALaterVcpuShowsNothing) {
 }
 
 TEST_F(RebootWatchTest, WhereNotEvenTheCodeThatRunsCanBeReadNothingIsShown) {
-  any_wants(5, 0xf0000, kFirmware);
+  any_wants(kBoot, 0xf0000, kFirmware);
   ASSERT_TRUE(wants(kElsewhere, kKernel));
   is_mapped_ = is_pc_readable_ = false;
   EXPECT_EQ(check(kElsewhere), Verdict::kUnreadable);

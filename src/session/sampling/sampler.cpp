@@ -406,7 +406,7 @@ void Sampler::wait_for_guest() {
   while (!stopping_.load(std::memory_order_relaxed) && (not_yet || now_ns() < end_ns())) {
     const auto running = engine_->guest_is_running();
     if (!running && may_come_back(running.error())) {
-      left_alone_ = engines::LeftAlone::kMigrating;
+      waits_.store(engines::LeftAlone::kMigrating, std::memory_order_relaxed);
     } else if (!running) {
       if (give_up(running.error())) stop();
       break;

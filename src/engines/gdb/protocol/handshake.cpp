@@ -4,6 +4,7 @@
 
 #include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/protocol/packet.h"
+#include "engines/migration_watch.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -77,7 +78,7 @@ constexpr std::string_view kStatus = "VM status: ";
 Result<bool> was_running(const Greeting& greeting, Handshake& handshake, std::string_view status,
                          const DidRun& did_run) {
   if (handshake.saw_stop_reply() || !greeting.traits.qemu) return true;
-  if (status != "VM status: paused") return status.starts_with("VM status: running");
+  if (run_state_in(status) != "paused") return run_state_in(status) == "running";
   if (!greeting.traits.silent_stops) return false;
   if (!did_run) return true;
   RINGSIDE_ASSIGN(const std::string cpus, handshake.monitor("info cpus"));
@@ -145,8 +146,10 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
     traits.silent_stops = version_at_least(greeting.qemu_version, 8, 1);
   }
   if (known_running) {
-    // "paused (inmigrate)" and the like are not ours.
-    greeting.guest_was_running = *known_running && status.find(" (") == status.npos;
+    // Ours is "paused", if it has stopped yet; others, such as "inmigrate", are not.
+    const std::string_view state = run_state_in(status);
+    const bool may_be_ours = !traits.qemu || state == "paused" || state == "running";
+    greeting.guest_was_running = *known_running && may_be_ours;
   } else {
     RINGSIDE_ASSIGN(greeting.guest_was_running, was_running(greeting, handshake, status, did_run));
   }

@@ -11,6 +11,7 @@
 
 #include "engines/gdb/protocol/handshake.h"
 #include "engines/gdb/protocol/hex.h"
+#include "engines/migration_watch.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 constexpr std::string_view kQuestions =
     "+$qRcmd,696e666f2076657273696f6e#e8$qRcmd,696e666f20737461747573#14";
 constexpr std::string_view kStatus = "VM status: ";
-constexpr std::string_view kPaused = "VM status: paused\r\n";
 constexpr int kQuietMs = 2000;               // no more answers will come
 constexpr std::size_t kMostBytes = 1 << 20;  // of a stub that does not end
 
@@ -114,8 +114,7 @@ bool ran_before_connection(int socket) {
   Answers answers;
   if (!ask(socket, answers)) return false;
   if (answers.saw_stop_reply() || !answers.has_status()) return true;
-  const bool is_paused = answers.text().find(kPaused) != std::string_view::npos;
-  return is_paused && version_at_least(answers.version(), 8, 1);
+  return run_state_in(answers.text()) == "paused" && version_at_least(answers.version(), 8, 1);
 }
 
 }  // namespace ringside::engines::gdb
