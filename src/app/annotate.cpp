@@ -46,7 +46,7 @@ annotation::SourceFiles::Folders source_folders(const AnnotateRequest& request) 
   folders.given.assign(request.source_folders.begin(), request.source_folders.end());
   folders.own.emplace_back(".");
   const fs::path kernel = request.settings.kernel;
-  if (!kernel.empty())
+  if (request.kernel_has_sources && !kernel.empty())
     folders.own.push_back(kernel.has_parent_path() ? kernel.parent_path() : fs::path("."));
   return folders;
 }

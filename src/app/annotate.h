@@ -18,6 +18,7 @@ struct AnnotateRequest {
   std::string function;            // as annotation::choose_functions() takes it
   std::size_t most_functions = 0;  // 0: all
   std::vector<std::string> source_folders;
+  bool kernel_has_sources = false;  // beside settings.kernel: the user has typed it
   annotation::Syntax syntax = annotation::Syntax::kAtt;
 };
 

@@ -45,8 +45,11 @@ class RecordingTarget final : public importers::Target {
  public:
   // `kernel`: the image for addresses, where the format has any. `is_placed`: --load-bias says
   // where it ran.
-  RecordingTarget(std::filesystem::path path, std::optional<elf::Image> kernel, bool is_placed)
-      : path_(std::move(path)), kernel_(std::move(kernel)), is_placed_(is_placed) {}
+  RecordingTarget(const ImportRequest& request, std::optional<elf::Image> kernel)
+      : path_(request.output),
+        kernel_(std::move(kernel)),
+        is_placed_(!request.load_bias.empty()),
+        is_temporary_(request.is_temporary) {}
 
   void place_kernel(std::uint64_t load_bias) override {
     if (kernel_ && !is_placed_) kernel_->load_bias = load_bias;
@@ -58,6 +61,7 @@ class RecordingTarget final : public importers::Target {
     if (kernel_) RINGSIDE_TRY(describe_kernel(header));
     RINGSIDE_ASSIGN(auto writer, recording::Writer::create(path_, header, sources));
     writer_.emplace(std::move(writer));
+    if (is_temporary_) writer_->set_temporary();
     if (kernel_)
       RINGSIDE_TRY(session::write_image(*kernel_, session::RecordedNames::kAll, *writer_));
     return &*writer_;
@@ -77,6 +81,7 @@ class RecordingTarget final : public importers::Target {
   std::filesystem::path path_;
   std::optional<elf::Image> kernel_;
   bool is_placed_;
+  bool is_temporary_;
   std::optional<recording::Writer> writer_;
 };
 
@@ -106,7 +111,7 @@ Result<void> import(const ImportRequest& request, const Format& format,
   if (!format.takes_option("--kernel")) kernel.reset();  // there are no addresses of it
   if (!kernel && !format.has_mark)
     say("ringside: without --kernel FILE or --symbols FILE frames are addresses");
-  RecordingTarget target(request.output, std::move(kernel), !request.load_bias.empty());
+  RecordingTarget target(request, std::move(kernel));
   RINGSIDE_ASSIGN(const auto imported, format.read(inputs, options, target));
   for (const std::string& warning : imported.warnings) say("ringside: " + warning);
   return target.finish();

@@ -17,6 +17,7 @@ struct ImportRequest {
   std::vector<std::string> inputs;  // at least one; "-" is standard input
   std::vector<InputFile> files;     // where these are, if not at these names; may be empty
   std::filesystem::path output;
+  bool is_temporary = false;         // the output is removed afterwards
   std::string format = kAutoFormat;  // of input_formats()
   std::string kernel;                // its file; empty: addresses have no names
   std::string symbols;               // a text of the kernel's symbols; may be empty

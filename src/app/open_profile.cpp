@@ -90,6 +90,7 @@ Result<recording::Reader> open_imported(const ReaderSettings& settings) {
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create_for_large_files());
   ImportRequest request = import_request(settings);
   request.output = folder.path() / "ringside.data";
+  request.is_temporary = true;
   RINGSIDE_TRY(import_files(request));
   return recording::Reader::open(request.output);
 }

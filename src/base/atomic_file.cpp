@@ -1,7 +1,11 @@
 #include "base/atomic_file.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <array>
 
 #include "base/file.h"
 #include "base/kept_access.h"
@@ -17,18 +21,21 @@ constexpr std::size_t kBufferSize = 1 << 18;
 Result<std::filesystem::path> linked_file(const std::filesystem::path& path) {
   constexpr int kMostLinks = 40;  // as Linux has it
   std::filesystem::path target = path;
-  struct stat info {};
-  for (int i = 0; i < kMostLinks && ::lstat(target.c_str(), &info) == 0; ++i) {
-    if (!S_ISLNK(info.st_mode)) return target;
-    // The system follows no link that somebody else has put into a folder that all may write.
-    if (::stat(target.c_str(), &info) != 0 && errno != ENOENT)
-      return fail_errno("cannot write " + path.string());
-    std::error_code error;
-    const auto next = std::filesystem::read_symlink(target, error);
-    if (error) return fail(ErrorCode::kIo, "cannot write {}: {}", path.string(), error.message());
-    target = target.parent_path() / next;
+  for (int i = 0; i < kMostLinks; ++i) {
+    // The link that is judged is the one that is read: nothing can be put in its place meanwhile.
+    const UniqueFd link(::open(target.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat info {};
+    if (!link.valid() || ::fstat(link.get(), &info) != 0 || !S_ISLNK(info.st_mode)) return target;
+    if (may_be_planted(target, info.st_uid))
+      return fail(ErrorCode::kIo,
+                  "cannot write {}: {} is a link of user {} in a folder that all may write",
+                  path.string(), target.string(), info.st_uid);
+    std::array<char, PATH_MAX> text{};
+    const ssize_t size = ::readlinkat(link.get(), "", text.data(), text.size());
+    if (size < 0) return fail_errno("cannot write " + path.string());
+    target = target.parent_path() / std::string(text.data(), static_cast<std::size_t>(size));
   }
-  return target;
+  return fail_errno("cannot write " + path.string(), ELOOP);
 }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, Access access) {

@@ -19,10 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string temporary_name(const fs::path& path) {
-  return (path.parent_path() / (std::string(kTemporaryPrefix) + "XXXXXX")).string();
-}
-
 // The names in a folder's list, and the list's own. Empty: it has none.
 std::set<std::string> listed(const fs::path& folder) {
   const auto list = MappedFile::open(folder / AtomicFolder::kList);
@@ -144,7 +140,7 @@ Result<void> AtomicFolder::replace_by(const fs::path& folder) {
   std::error_code ignored;
   fs::path old;
   if (fs::exists(path_, ignored)) {
-    std::string name = temporary_name(path_);
+    std::string name = temporary_name(path_.parent_path());
     if (::mkdtemp(name.data()) == nullptr) return fail_errno("cannot replace " + path_.string());
     old = name;
     if (::rename(path_.c_str(), old.c_str()) != 0) {
@@ -164,7 +160,7 @@ Result<void> AtomicFolder::replace_by(const fs::path& folder) {
 
 Result<void> AtomicFolder::commit() {
   const SignalsHeld held;
-  std::string folder = temporary_name(path_);
+  std::string folder = temporary_name(path_.parent_path());
   if (::mkdtemp(folder.data()) == nullptr) return fail_errno("cannot write " + path_.string());
   auto made = make(folder);
   if (made) made = replace_by(folder);

@@ -20,6 +20,7 @@ std::filesystem::path path_of(int fd) {
 }
 
 bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  if (folder.empty()) return false;
   const auto part = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return part.first == folder.end() && part.second != path.end();
 }

@@ -10,7 +10,8 @@ namespace ringside {
 // The path at which a file is open, without symbolic links; empty where the system does not say.
 [[nodiscard]] std::filesystem::path path_of(int fd);
 
-// Whether `path` is below `folder`, part by part; neither is looked up.
+// Whether `path` is below `folder`, part by part; neither is looked up. Nothing is below an empty
+// one.
 [[nodiscard]] bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 // Opens a regular file for reading, if it is below `folder`, a path without symbolic links. Links

@@ -54,6 +54,15 @@ Missing take_access(int made, const struct stat& older, const std::string& list)
 
 }  // namespace
 
+bool may_be_planted(const std::filesystem::path& path, uid_t owner) {
+  if (owner == ::geteuid()) return false;
+  struct stat folder {};
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  if (::stat(parent.c_str(), &folder) != 0) return true;
+  const bool is_shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+  return is_shared && owner != folder.st_uid;
+}
+
 std::vector<std::string> keep_access(int made, const std::filesystem::path& older, mode_t otherwise,
                                      const std::string& name) {
   struct stat before {};
@@ -62,6 +71,13 @@ std::vector<std::string> keep_access(int made, const std::filesystem::path& olde
       (before.st_mode & S_IFMT) != (info.st_mode & S_IFMT)) {
     ::fchmod(made, creation_mode(otherwise));
     return {};
+  }
+  if (may_be_planted(older, before.st_uid)) {
+    ::fchmod(made, creation_mode(otherwise));
+    return {
+        fmt::format("{} was a file of user {} in a folder that all may write: its owner and "
+                    "its permissions are not kept",
+                    name, before.st_uid)};
   }
   const std::string list = access_list([&](char* text, std::size_t size) {
     return ::lgetxattr(older.c_str(), kAccessList, text, size);

@@ -118,10 +118,12 @@ std::string without_options(std::string_view text) {
 }  // namespace
 
 Result<SocketAddress> SocketAddress::parse(const std::string& text) {
-  const std::string named = text.starts_with("unix:") ? text.substr(5) : text;
-  // A socket's path is a path, whatever it has.
+  const bool is_named = text.starts_with("unix:");
+  const std::string named = is_named ? text.substr(5) : text;
+  // A socket's path is a path, whatever it has. A port is one although a socket has that name.
+  const bool is_path = is_named || text.find('/') != text.npos;
   struct stat info {};
-  if (::stat(named.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
+  if (is_path && ::stat(named.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
     return SocketAddress{named, {}, {}};
   std::string rest = without_options(text);
   const bool is_tcp = rest.starts_with("tcp:");

@@ -17,10 +17,6 @@
 namespace ringside {
 namespace {
 
-std::string temporary_name(const std::filesystem::path& folder) {
-  return (folder / fmt::format("{}XXXXXX", kTemporaryPrefix)).string();
-}
-
 // Nothing where a file cannot get a name.
 std::optional<std::string> link_as_temporary(const std::string& descriptor,
                                              const std::filesystem::path& folder) {
@@ -46,6 +42,10 @@ Result<void> copy_to(const std::string& name, const UniqueFd& made, const Unique
 }
 
 }  // namespace
+
+std::string temporary_name(const std::filesystem::path& folder) {
+  return (folder / fmt::format("{}XXXXXX", kTemporaryPrefix)).string();
+}
 
 UniqueFd open_unnamed(const std::filesystem::path& folder) {
   const std::filesystem::path in = folder.empty() ? "." : folder;

@@ -14,6 +14,8 @@ namespace ringside {
 
 // The beginning of a file's name for the moment in which it replaces another one.
 inline constexpr const char* kTemporaryPrefix = ".ringside-";
+// A template of such a name, for mkstemp() and mkdtemp().
+[[nodiscard]] std::string temporary_name(const std::filesystem::path& folder);
 
 // An empty file for reading and writing, of this user alone (mode 0600), in that folder. Where the
 // file system makes none without a name, it has one for a moment. Not valid: errno is set.

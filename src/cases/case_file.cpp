@@ -31,9 +31,10 @@ Result<void> load_images(const fs::path& folder, const CaseText& parts, ImageCac
   if (parts.entries.empty()) return {};
   const fs::path entries = folder / parts.entries;
   // Its faults are quoted, and the case may be anybody's and name any file.
-  std::error_code ignored;
-  RINGSIDE_ASSIGN(const UniqueFd file,
-                  open_below(fs::canonical(folder.empty() ? "." : folder, ignored), entries));
+  std::error_code error;
+  const fs::path place = fs::canonical(folder.empty() ? "." : folder, error);
+  if (error) return fail(ErrorCode::kIo, "{}: {}", folder.string(), error.message());
+  RINGSIDE_ASSIGN(const UniqueFd file, open_below(place, entries));
   RINGSIDE_ASSIGN(const auto text, MappedFile::map(file.get(), entries.string()));
   RINGSIDE_ASSIGN(into.entries, parse_entries(text_of(*text), parts.capture.arch, entries));
   return {};

@@ -152,6 +152,7 @@ bool Option::is_excluded() const {
 }
 
 Result<void> Option::give(const std::vector<std::string>& values) {
+  is_from_file_ = true;
   try {
     for (const std::string& value : values) option_.add_result(value);
     option_.run_callback();

@@ -73,14 +73,17 @@ class Option {
   [[nodiscard]] bool is_required() const;
   [[nodiscard]] bool is_given() const;     // by the command line or give()
   [[nodiscard]] bool is_excluded() const;  // by another one that is given
+  [[nodiscard]] bool is_typed() const { return is_given() && !is_from_file_; }
 
-  // As if the command line had these values. Error kUsage: a value that the option refuses.
+  // As if the command line had these values, which a file has. Error kUsage: a value that the
+  // option refuses.
   [[nodiscard]] Result<void> give(const std::vector<std::string>& values);
 
  private:
   CLI::Option& option_;
   std::string type_name_;
   std::vector<std::string> choices_;
+  bool is_from_file_ = false;
 };
 
 // Why a command line is not to be run: it asked for help or the version, or it is wrong.

@@ -69,13 +69,17 @@ bool stays_inside(const Option& option, const std::string& key) {
   return key == kOutput || (key == kSource && option.type_name() == "DIR");
 }
 
-bool is_inside(const std::filesystem::path& folder, const std::string& value) {
-  if (value == "-") return true;
+// The path without links, where it is inside of the folder; nothing else is used of it then, as
+// ".." behind a link leads elsewhere than the text says.
+std::optional<std::string> path_inside(const std::filesystem::path& folder,
+                                       const std::string& value) {
+  if (value == "-") return value;
   std::error_code error;
   const auto root = std::filesystem::canonical(folder, error);
-  if (error) return false;
+  if (error) return std::nullopt;
   const auto path = std::filesystem::weakly_canonical(folder / value, error);
-  return !error && (is_below(path, root) || path == root);
+  if (error || !(is_below(path, root) || path == root)) return std::nullopt;
+  return path.string();
 }
 
 // A path is relative to the project file's folder.
@@ -243,14 +247,16 @@ Result<void> ProjectSettings::give(App& verb, const Setting& setting) const {
   std::vector<std::string> values = {"true"};
   if (const auto* text = std::get_if<std::string>(&setting.value)) values = {*text};
   if (list != nullptr) values = *list;
-  if (stays_inside(*option, setting.key))
-    for (const std::string& value : values)
-      if (!is_inside(folder_, value))
-        return wrong(
-            fmt::format("{} is outside of the file's folder; give it on the command line: "
-                        "{}",
-                        value, setting.key == kOutput ? "-o" : "--source"));
-  for (std::string& value : values) value = in_folder(folder_, *option, value);
+  const bool stays = stays_inside(*option, setting.key);
+  for (std::string& value : values) {
+    const auto path =
+        stays ? path_inside(folder_, value) : std::optional(in_folder(folder_, *option, value));
+    if (!path)
+      return wrong(
+          fmt::format("{} is outside of the file's folder; give it on the command line: {}", value,
+                      setting.key == kOutput ? "-o" : "--source"));
+    value = *path;
+  }
   if (const auto given = option->give(values); !given) return wrong(given.error().message);
   return {};
 }

@@ -30,7 +30,7 @@ enum class Migration {
 // migration's status ("active", "completed" …; empty: there was none).
 [[nodiscard]] Migration migration_by(std::string_view run_state, std::string_view status);
 // The run state in what the human monitor prints for "info status": "running", "paused",
-// "postmigrate" …; empty where there is none. What it prints of a mode of translation is no state.
+// "postmigrate" …; empty where there is none. A mode of translation is no state.
 [[nodiscard]] std::string_view run_state_in(std::string_view text);
 // By what the human monitor prints for "info status" and "info migrate", one behind the other.
 [[nodiscard]] Migration migration_in(std::string_view text);

@@ -1,8 +1,12 @@
 #include "exporters/sink.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
 
 #include "base/file.h"
 
@@ -11,16 +15,37 @@ namespace {
 
 constexpr std::size_t kBufferSize = 1 << 16;
 
+// The descriptor of this process that a name such as /dev/stdout or /dev/fd/3 stands for. The file
+// behind it is not replaced: somebody has it open, and may have written to it.
+std::optional<int> named_descriptor(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::canonical(std::filesystem::path(path).parent_path(), error);
+  if (error) return std::nullopt;
+  std::filesystem::path link = folder / std::filesystem::path(path).filename();
+  if (folder == "/dev") link = std::filesystem::read_symlink(link, error);
+  if (error || std::filesystem::canonical(link.parent_path(), error) !=
+                   fmt::format("/proc/{}/fd", ::getpid()))
+    return std::nullopt;
+  const std::string name = link.filename().string();
+  int fd = 0;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), fd);
+  if (read.ec != std::errc{} || read.ptr != name.data() + name.size()) return std::nullopt;
+  return fd;
+}
+
 }  // namespace
 
 FileSink::FileSink(std::optional<AtomicFile> file, UniqueFd stream, std::string name)
     : file_(std::move(file)), stream_(std::move(stream)), name_(std::move(name)) {}
 
 Result<FileSink> FileSink::create(const std::string& path) {
-  if (path == "-") {
-    UniqueFd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!fd.valid()) return fail_errno("cannot write standard output");
-    return FileSink(std::nullopt, std::move(fd), "standard output");
+  const std::optional<int> descriptor = path == "-" ? STDOUT_FILENO : named_descriptor(path);
+  if (descriptor) {
+    const std::string name = *descriptor == STDOUT_FILENO ? "standard output" : path;
+    UniqueFd fd(::fcntl(*descriptor, F_DUPFD_CLOEXEC, 3));
+    if (!fd.valid()) return fail_errno("cannot write " + name);
+    return FileSink(std::nullopt, std::move(fd), name);
   }
   struct stat info {};
   // A rename would replace a device or a pipe by a file.

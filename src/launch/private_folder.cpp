@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <string_view>
 
@@ -17,12 +19,20 @@ constexpr std::size_t kLongestPath = 80;
 
 constexpr std::string_view kPrefix = "ringside-run-";
 
+constexpr std::size_t kRandomPart = 6;  // mkdtemp()'s
+
 constexpr const char* kFallback = "/tmp";
+
+// A user may have a folder whose name only begins so.
+bool is_our_name(std::string_view name) {
+  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + kRandomPart &&
+         std::all_of(name.end() - kRandomPart, name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0; });
+}
 
 // Whether what stands in a folder there can be named in QEMU's options, in PATH, and as a socket.
 bool is_fit(const std::filesystem::path& parent) {
   constexpr std::string_view kSeparators = ",:= \t\n";  // QEMU's, and PATH's
-  constexpr std::size_t kRandomPart = 6;
   const std::string& path = parent.native();
   return !path.empty() && path.find_first_of(kSeparators) == std::string::npos &&
          path.size() + 1 + kPrefix.size() + kRandomPart < kLongestPath;
@@ -45,17 +55,20 @@ void clear_what_is_left(const std::filesystem::path& parent) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(kPrefix) || !is_ours(entry->path()))
-      continue;
+    if (!is_our_name(entry->path().filename().string()) || !is_ours(entry->path())) continue;
     std::error_code ignored;
     if (lock(entry->path()).valid()) std::filesystem::remove_all(entry->path(), ignored);
   }
 }
 
+Result<PrivateFolder> make_in_place_of_others(const std::filesystem::path& parent) {
+  clear_what_is_left(parent);
+  return PrivateFolder::make_in(parent);
+}
+
 }  // namespace
 
 Result<PrivateFolder> PrivateFolder::make_in(const std::filesystem::path& parent) {
-  clear_what_is_left(parent);
   // Under a name that nobody searches for, until it is locked.
   std::string unlocked = (parent / fmt::format(".{}XXXXXX", kPrefix)).string();
   if (::mkdtemp(unlocked.data()) == nullptr)
@@ -71,11 +84,11 @@ Result<PrivateFolder> PrivateFolder::make_in(const std::filesystem::path& parent
 
 Result<PrivateFolder> PrivateFolder::create() {
   if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && is_fit(runtime))
-    if (auto folder = make_in(runtime)) return folder;
+    if (auto folder = make_in_place_of_others(runtime)) return folder;
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
-  if (is_fit(parent)) return make_in(parent);
-  auto folder = make_in(kFallback);
+  if (is_fit(parent)) return make_in_place_of_others(parent);
+  auto folder = make_in_place_of_others(kFallback);
   if (!folder && !parent.empty())
     return fail(ErrorCode::kIo,
                 "{}; it takes the place of {}, whose path is long or has a character that QEMU's "
@@ -87,7 +100,7 @@ Result<PrivateFolder> PrivateFolder::create() {
 Result<PrivateFolder> PrivateFolder::create_for_large_files() {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  return make_in(error ? kFallback : parent);
+  return make_in_place_of_others(error ? kFallback : parent);
 }
 
 PrivateFolder::~PrivateFolder() {

@@ -19,6 +19,7 @@ class PrivateFolder {
   [[nodiscard]] static Result<PrivateFolder> create();
   // In the folder for temporary files: $XDG_RUNTIME_DIR is small.
   [[nodiscard]] static Result<PrivateFolder> create_for_large_files();
+  // In a folder where users keep files: what a killed run has left there stays.
   [[nodiscard]] static Result<PrivateFolder> make_in(const std::filesystem::path& parent);
   PrivateFolder(PrivateFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}

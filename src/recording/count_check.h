@@ -21,7 +21,6 @@ class CountCheck {
 
  private:
   struct Sum {
-    std::string name;
     bool is_of_ticks = false;
     std::uint64_t samples = 0;
     std::uint64_t ticks = 0;

@@ -66,7 +66,8 @@ std::optional<Header> find_header(std::string_view payload) {
 
 Result<Reader> Reader::open(const std::filesystem::path& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  RINGSIDE_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  if (!fd.valid()) return fail_errno(path.string());
+  RINGSIDE_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::map(fd.get(), path.string()));
   RINGSIDE_ASSIGN(Reader reader, open(file->bytes(), path.string()));
   reader.file_ = std::move(file);
   reader.fd_ = std::move(fd);

@@ -80,6 +80,12 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
+// Each sample stands for as many ticks as its first value has, and Statistics count ticks; those of
+// other sources count samples.
+[[nodiscard]] inline bool is_of_ticks(const Source& source) {
+  return !source.values.empty() && source.values.front().unit == WeightUnit::kTicks;
+}
+
 // The first source of a recording that has samples of vCPUs at ticks, as its header describes them.
 inline constexpr const char* kCpuSourceName = "cpu";
 inline constexpr std::uint32_t kCpuSource = 1;

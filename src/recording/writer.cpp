@@ -91,6 +91,7 @@ struct Writer::State {
   std::vector<CounterSet> counter_sets;  // by id - 1
   std::vector<Source> sources;           // by id - 1
   bool has_records = false;              // in the file
+  bool is_temporary = false;
   bool finished = false;
   std::optional<Error> error;
   std::vector<StackRef> stacks;  // reused
@@ -121,7 +122,7 @@ Result<void> Writer::State::write(std::string_view bytes) {
     // Half a block is of no use to a reader, and the disk may be full.
     if (output.regular && ::ftruncate(output.fd.get(), static_cast<off_t>(written)) != 0)
       error->message += "; the recording ends in a cut block";
-    if (output.regular && has_records)
+    if (output.regular && has_records && !is_temporary)
       error->message +=
           fmt::format("; what was recorded until then can be read: ringside report -i {}",
                       shell_word(output.name));
@@ -250,6 +251,7 @@ Result<void> Writer::State::add(const SampleInfo& info, std::span<const StackRef
 Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
+void Writer::set_temporary() { state_->is_temporary = true; }
 Writer::~Writer() {
   if (state_ && !state_->finished) (void)state_->flush();
 }

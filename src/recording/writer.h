@@ -34,6 +34,9 @@ class Writer {
   Writer& operator=(Writer&&) noexcept;
   ~Writer();  // flushes what it can; a recording without finish() reads as cut
 
+  // The file is gone at the end: errors do not recommend to read it.
+  void set_temporary();
+
   // Returns the id for Mapping::image. The id in `image` is ignored.
   [[nodiscard]] Result<std::uint32_t> add_image(const ImageInfo& image);
   [[nodiscard]] Result<std::uint32_t> add_mapping(const Mapping& mapping);

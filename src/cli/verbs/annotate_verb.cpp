@@ -48,10 +48,12 @@ void AnnotateVerb::add_options(App& app) {
   what.add_flag("--show-code", options_.show_code, "Show the bytes of each instruction");
   screen_.add_to(app.section("At a terminal"));
   add_reader_flags(app, request_.settings, "--sample-source");
+  kernel_ = app.find_option("--kernel");
 }
 
 Result<void> AnnotateVerb::run(const std::vector<std::string>&) {
   request_.syntax = syntax_ == "intel" ? annotation::Syntax::kIntel : annotation::Syntax::kAtt;
+  request_.kernel_has_sources = kernel_ != nullptr && kernel_->is_typed();
   request_.most_functions = functions_.value_or(request_.function.empty() ? 1 : kMostFunctions);
   auto opened = app::AnnotatedRecording::open(request_);
   if (!opened && is_file(request_.function))

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "app/annotate.h"
+#include "cli/options.h"
 #include "cli/verbs/report_screen.h"
 #include "cli/verbs/verb.h"
 #include "exporters/annotation/text_annotation.h"
@@ -26,6 +27,7 @@ class AnnotateVerb final : public Verb {
 
  private:
   app::AnnotateRequest request_;
+  const Option* kernel_ = nullptr;
   exporters::AnnotationOptions options_;
   ReportScreen screen_;
   std::string format_ = "text";

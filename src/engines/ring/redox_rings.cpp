@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/little_endian.h"
 #include "engines/ring/mapped_area.h"
-#include "engines/ring/plausible.h"
 
 namespace ringside::engines::ring {
 namespace {
@@ -71,7 +70,7 @@ Result<std::optional<RedoxRings::Ring>> RedoxRings::find_ring(const RedoxLayout&
     return fail(ErrorCode::kFormat, "a ring's structure has a member at offset {}", last);
   RINGSIDE_ASSIGN(ring.state, map_area(structure, last + kWord, tables, physical, walks_left));
   if (!ring.state) return std::nullopt;
-  ring.last_ns = monotonic_ns() - std::min(monotonic_ns(), kGuestsStartNs);
+  ring.growth = PlausibleGrowth(monotonic_ns() - std::min(monotonic_ns(), kGuestsStartNs));
   ring.words = layout.ring_words;
   if (layout.words) {
     RINGSIDE_ASSIGN(ring.words, ring.state->read_value<std::uint64_t>(AreaOffset{*layout.words}));
@@ -134,8 +133,6 @@ Result<void> RedoxRings::follow(Ring& ring) const {
   const std::uint64_t due_until_now = due(ring);
   State before = ring.last;
   RINGSIDE_ASSIGN(ring.last, read_state(ring));
-  const std::uint64_t now_ns = monotonic_ns();
-  const std::uint64_t most = most_records(now_ns - std::exchange(ring.last_ns, now_ns));
   if (!std::exchange(ring.has_begun, true)) {
     ring.first = ring.last;
     ring.position = ring.last.tail;
@@ -147,9 +144,9 @@ Result<void> RedoxRings::follow(Ring& ring) const {
     ring.first = before = {};
     ring.position = 0;
   }
-  const bool is_damaged = ring.last.kernel_samples - before.kernel_samples > most ||
-                          ring.last.user_samples - before.user_samples > most;
-  if (!is_damaged) return {};
+  const std::uint64_t most = std::max(ring.last.kernel_samples - before.kernel_samples,
+                                      ring.last.user_samples - before.user_samples);
+  if (ring.growth.allows(most, monotonic_ns())) return {};
   ring.due_before = due_until_now;
   ring.first = ring.last;
   ++ring.damaged;

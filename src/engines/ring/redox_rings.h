@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engines/ring/guest_rings.h"
+#include "engines/ring/plausible.h"
 #include "memory/page_walk.h"
 #include "wire/redox/ring_sample.h"
 
@@ -62,7 +63,7 @@ class RedoxRings final : public GuestRings {
     State first;                   // at the first poll, or of a kernel that has begun anew
     std::uint64_t due_before = 0;  // samples of kernels before
     State last;
-    std::uint64_t last_ns = 0;  // when that was read
+    PlausibleGrowth growth;
     std::uint64_t read = 0;     // samples
     std::uint64_t damaged = 0;  // jumps of the counts
     bool is_gone = false;       // the kernel has it no longer

@@ -20,7 +20,7 @@ RingReader::RingReader(AreaMemory& memory, wire::GuestArea area, std::uint32_t c
     : memory_(memory),
       area_(std::move(area)),
       cpu_(cpu),
-      state_ns_(monotonic_ns() - std::min(monotonic_ns(), kGuestsStartNs)) {}
+      growth_(monotonic_ns() - std::min(monotonic_ns(), kGuestsStartNs)) {}
 
 void RingReader::want_all() {
   has_begun_ = true;
@@ -91,22 +91,20 @@ Result<void> RingReader::read_state() {
   } else {
     head_ += advance;
   }
-  const std::uint64_t now_ns = monotonic_ns();
-  if (!is_first && is_damaged(now, now_ns)) {
+  if (const bool is_plausible = has_plausible_growth(now); !is_first && !is_plausible) {
     before_ = counts();
     ++before_.damaged;
     begin_at(now, now.head & mask());
     head_ = position_;
   }
   state_ = now;
-  state_ns_ = now_ns;
   return {};
 }
 
-bool RingReader::is_damaged(const wire::GuestCpuState& now, std::uint64_t now_ns) const {
-  const std::uint64_t most = most_records(now_ns - state_ns_);
-  return now.begun - state_.begun > most || now.samples - state_.samples > most ||
-         now.lost - state_.lost > most;
+bool RingReader::has_plausible_growth(const wire::GuestCpuState& now) {
+  const std::uint32_t most =
+      std::max({now.begun - state_.begun, now.samples - state_.samples, now.lost - state_.lost});
+  return growth_.allows(most, monotonic_ns());
 }
 
 // Words that the guest has overwritten until then, or may have while it was read, are left out. So

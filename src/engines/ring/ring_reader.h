@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/memory_reader.h"
+#include "engines/ring/plausible.h"
 #include "wire/guest_area.h"
 #include "wire/guest_record.h"
 
@@ -79,8 +80,8 @@ class RingReader {
  private:
   [[nodiscard]] Result<wire::GuestCpuState> state_now() const;
   [[nodiscard]] Result<void> read_state();
-  // Whether a counter is further than it can be.
-  [[nodiscard]] bool is_damaged(const wire::GuestCpuState& now, std::uint64_t now_ns) const;
+  // Whether no counter is further than it can be. To be asked once for each state.
+  [[nodiscard]] bool has_plausible_growth(const wire::GuestCpuState& now);
   // Records from that state of the CPU on, and words from that position on, are still to be read.
   void begin_at(const wire::GuestCpuState& state, std::uint64_t position);
   // The bits of a count of words.
@@ -109,7 +110,7 @@ class RingReader {
   std::uint64_t head_ = 0;      // words, extended to 64 bits
   std::uint64_t position_ = 0;  // all before it was read, or is lost
   wire::GuestCpuState state_;
-  std::uint64_t state_ns_;  // when it was read
+  PlausibleGrowth growth_;
   unsigned waits_ =
       0;  // polls that have seen head_ move while the record at position_ was not whole
   std::uint64_t waited_at_ = 0;       // head_ at the last of them

@@ -67,8 +67,8 @@ class Import {
     source.clock = kEventNumbers;
     source.kind = recording::SourceKind::kOther;
     source.values = events_.values(is_own);
-    is_of_ticks_ = is_own && source.values.front().name == "ticks";
-    if (is_of_ticks_) {
+    is_of_ticks_ = recording::is_of_ticks(source);
+    if (is_own && source.values.front().name == "ticks") {
       source.name = recording::kCpuSourceName;
       source.kind = recording::SourceKind::kCpu;
     }

@@ -137,9 +137,7 @@ Result<void> Recorder::add(Place place, const Series& owner) {
   info.level = stack.level;
   info.pid = owner.pid;
   info.tid = owner.tid;
-  const auto& value = plan_.sources[owner.source - 1].values.front();
-  const bool is_of_ticks = value.unit == recording::WeightUnit::kTicks;
-  statistics.due += is_of_ticks ? info.weight : 1;
+  statistics.due += recording::is_of_ticks(plan_.sources[owner.source - 1]) ? info.weight : 1;
   statistics.duration_ns = std::max(statistics.duration_ns, info.time_ns);
   ++samples_;
   return writer_->add_sample(info, stack.stacks(), {});

@@ -22,7 +22,9 @@ struct JsonInput::Unpacked {
   std::array<std::byte, kPiece> text;
 };
 
-JsonInput::JsonInput(const Input& input) : input_(input) {
+JsonInput::JsonInput(const Input& input)
+    : input_(input),
+      longest_(std::clamp(kLongestByFile * input.bytes.size(), kAlwaysLong, kLongestValue)) {
   if (is_gzip(input.bytes)) unpacked_ = std::make_unique<Unpacked>(input.bytes);
 }
 
@@ -36,9 +38,9 @@ bool JsonInput::refill() {
   if (!failure_.empty()) return false;
   before_ = offset();
   begin_ = at_ = end_ = nullptr;
-  if (before_ - last_value_ > kLongestValue) {
-    failure_ = fmt::format("the value at {} is longer than {} MiB", place(last_value_),
-                           kLongestValue >> 20);
+  if (before_ - last_value_ > longest_) {
+    failure_ =
+        fmt::format("the value at {} is longer than {} MiB", place(last_value_), longest_ >> 20);
     return false;
   }
   release_now_and_then();

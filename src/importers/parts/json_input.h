@@ -14,9 +14,11 @@ namespace ringside::importers {
 // where it is compressed with gzip. Pieces that were read are given back (Input::release).
 class JsonInput {
  public:
-  // Bytes from one value to the next; a file with more between two is refused, as the parser holds
-  // a string several times.
-  static constexpr std::uint64_t kLongestValue = 4 << 20;
+  // Bytes from one value to the next: so many times the file's, within these bounds. A file with
+  // more between two is refused, as the parser holds a string several times.
+  static constexpr std::uint64_t kLongestByFile = 4;
+  static constexpr std::uint64_t kAlwaysLong = 4 << 20;
+  static constexpr std::uint64_t kLongestValue = 32 << 20;
   // A compressed file may become that long, and another kMostRatio bytes for each of its own.
   static constexpr std::uint64_t kAlwaysUnpacked = 256 << 20;
   static constexpr std::uint64_t kMostRatio = 100;
@@ -82,8 +84,9 @@ class JsonInput {
   const char* end_ = nullptr;
   std::uint64_t before_ = 0;  // bytes of text in front of that piece
   std::uint64_t last_value_ = 0;
-  std::size_t read_ = 0;      // bytes of the file
-  std::size_t released_ = 0;  // value of `read_` when pages were given back
+  std::uint64_t longest_ = kAlwaysLong;  // value
+  std::size_t read_ = 0;                 // bytes of the file
+  std::size_t released_ = 0;             // value of `read_` when pages were given back
   bool has_ended_ = false;
   std::string failure_;
 };

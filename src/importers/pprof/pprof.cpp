@@ -80,7 +80,7 @@ class Import {
   Result<void> finish(const LabelReader& labels) {
     imported_.records = samples_->count();
     recording::Statistics statistics;
-    const bool is_of_ticks = source_of(messages_, columns_).kind == recording::SourceKind::kCpu;
+    const bool is_of_ticks = recording::is_of_ticks(source_of(messages_, columns_));
     statistics.due = is_of_ticks ? samples_->weight() : samples_->count();
     statistics.duration_ns = messages_.duration_ns;
     for (const std::string& comment : take_comments(messages_, statistics))

@@ -99,7 +99,7 @@ TEST_F(KernelSearchTest, OfALaterBootOnlyAKernelThatIsProvedIsFound) {
     const auto found = search.poll_later_boot(Arch::kX86_64, pc_, memory);
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
-    // What is hidden for a moment has not gone: the file that the user has given counts still.
+    // The kernel may be hidden for a moment: the file that the user has given counts still.
     EXPECT_TRUE(search.is_given());
   }
   garbled_ = false;

@@ -113,7 +113,7 @@ Result<void> KernelWatch::probe_reboot(engines::Engine& engine, const engines::T
   } else if (verdict == RebootWatch::Verdict::kThereAfterReset) {
     reboot_ = {.kernel_is_gone = false};
     RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().system, kernel_->image));
-    // What that kernel had loaded has gone.
+    // Its modules of before have gone.
     known_code_ = {};
     known_code_.add(kernel_->image);
     aliases_ = {};
