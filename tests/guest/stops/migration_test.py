@@ -25,6 +25,7 @@ READY = "ringside-demo: ready"
 WORKLOAD = "chains_round"
 MEMORY = 128
 SLOW = 20_000  # bytes a second: most of the memory is zeros
+QUESTIONS = 2  # in little more than a second: through a stub each one is a stop
 ENGINES = ("gdb", "monitor", "qmp")
 
 
@@ -146,8 +147,8 @@ def cancelled(case):
         source.qmp.take_events()
         time.sleep(1)
         stops = [name for name, _ in source.qmp.take_events() if name == "STOP"]
-        if stops:
-            raise Failed(f"the guest was stopped {len(stops)} times while it was migrated")
+        if len(stops) > QUESTIONS:
+            raise Failed(f"the guest was stopped {len(stops)} times in a second while it was migrated")
         source.qmp.command("migrate_cancel")
         case.says(run, "the guest goes on")
         before = case.samples()
