@@ -27,12 +27,13 @@ void say_all(const std::vector<std::string>& sentences) {
 }  // namespace
 
 Result<void> check_output(const std::filesystem::path& output) {
+  if (exporters::descriptor_of(output)) return {};
   RINGSIDE_ASSIGN(const auto file, linked_file(output));
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   std::error_code ignored;
   const bool is_special = std::filesystem::exists(output, ignored) &&
                           !std::filesystem::is_regular_file(output, ignored);
-  if (output == "-" || is_special) return {};
+  if (is_special) return {};
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return fail_errno("cannot write " + output.string());
   return {};
@@ -130,8 +131,8 @@ Result<void> check_no_recording(const std::string& path) {
 Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,
                                                   const exporters::Format& format) {
   std::error_code ignored;
-  const bool is_file =
-      path != "-" && (is_plain_file(path) || !std::filesystem::exists(path, ignored));
+  const bool is_file = !exporters::descriptor_of(path) &&
+                       (is_plain_file(path) || !std::filesystem::exists(path, ignored));
   if (format.folder == nullptr || !is_file) return std::optional<AtomicFolder>();
   RINGSIDE_ASSIGN(AtomicFolder folder, AtomicFolder::create(path + format.folder));
   return std::optional<AtomicFolder>(std::move(folder));

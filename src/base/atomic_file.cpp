@@ -21,7 +21,7 @@ constexpr std::size_t kBufferSize = 1 << 18;
 Result<std::filesystem::path> linked_file(const std::filesystem::path& path) {
   constexpr int kMostLinks = 40;  // as Linux has it
   std::filesystem::path target = path;
-  for (int i = 0; i < kMostLinks; ++i) {
+  for (int links = 0; links <= kMostLinks; ++links) {
     // The link that is judged is the one that is read: nothing can be put in its place meanwhile.
     const UniqueFd link(::open(target.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat info {};

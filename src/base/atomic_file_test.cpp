@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/kept_access.h"
 #include "base/signals_held.h"
 #include "base/unnamed_file.h"
 
@@ -170,6 +171,107 @@ TEST_F(AtomicFileTest, ReplacesTheFileThatALinkLeadsTo) {
   const auto file = AtomicFile::create(folder_ / "loop");
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message, HasSubstr("loop"));
+}
+
+TEST_F(AtomicFileTest, FollowsAsManyLinksAsTheSystem) {
+  constexpr int kMostLinks = 40;
+  std::ofstream(folder_ / "link-0") << "old";
+  for (int i = 1; i <= kMostLinks + 1; ++i)
+    fs::create_symlink(fmt::format("link-{}", i - 1), folder_ / fmt::format("link-{}", i));
+  write(folder_ / "link-40", "new");
+  EXPECT_EQ(content(folder_ / "link-0"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link-1"));
+  EXPECT_EQ(content(folder_ / "link-40"), "new");
+  EXPECT_FALSE(AtomicFile::create(folder_ / "link-41"));
+}
+
+// In a folder of somebody else that all may write, as /tmp is, with what a third user has there.
+class SharedFolderTest : public AtomicFileTest {
+ protected:
+  static constexpr uid_t kOwner = 12345;
+  static constexpr uid_t kStranger = 65534;
+
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+    shared_ = folder_ / "shared";
+    path_ = shared_ / "out";
+    own_ = folder_ / "own";
+    fs::create_directory(shared_);
+    ASSERT_EQ(::chown(shared_.c_str(), kOwner, kOwner), 0);
+    ::chmod(shared_.c_str(), 01777);
+    std::ofstream(own_) << "precious";
+  }
+  static void give(const fs::path& path, uid_t to) { ASSERT_EQ(::lchown(path.c_str(), to, to), 0); }
+
+  fs::path shared_;
+  fs::path own_;
+};
+
+TEST_F(SharedFolderTest, AStrangersLinkIsNotFollowed) {
+  fs::create_symlink(own_, path_);
+  fs::create_symlink(path_, folder_ / "to-it");
+  give(path_, kStranger);
+  for (const fs::path& path : {path_, folder_ / "to-it"}) {
+    const auto file = AtomicFile::create(path);
+    ASSERT_FALSE(file) << path;
+    EXPECT_THAT(file.error().message,
+                HasSubstr(path_.string() + " is a link of user 65534 in a folder that all"));
+  }
+  fs::remove(path_);
+  fs::create_symlink(folder_ / "nothing", path_);
+  give(path_, kStranger);
+  EXPECT_FALSE(AtomicFile::create(path_));
+  EXPECT_FALSE(fs::exists(folder_ / "nothing"));
+  EXPECT_EQ(content(own_), "precious");
+}
+
+TEST_F(SharedFolderTest, LinksOfOneselfAndOfTheFoldersOwnerAreFollowed) {
+  for (const uid_t owner : {uid_t{0}, kOwner}) {
+    fs::create_symlink(own_, path_);
+    give(path_, owner);
+    EXPECT_TRUE(write(path_, "new").empty());
+    EXPECT_EQ(content(own_), "new");
+    fs::remove(path_);
+  }
+  fs::create_symlink(own_, path_);
+  give(path_, kStranger);
+  ::chmod(shared_.c_str(), 0755);  // who may write it may put any file there
+  write(path_, "newer");
+  EXPECT_EQ(content(own_), "newer");
+}
+
+TEST_F(SharedFolderTest, NothingIsKeptOfAStrangersFile) {
+  std::ofstream(path_) << "old";
+  give(path_, kStranger);
+  ::chmod(path_.c_str(), 0666);
+  EXPECT_THAT(write(path_, "new"),
+              ElementsAre(HasSubstr("was a file of user 65534 in a folder that all may write")));
+  EXPECT_EQ(content(path_), "new");
+  EXPECT_EQ(info(path_).st_uid, 0u);
+  EXPECT_EQ(info(path_).st_gid, 0u);
+  EXPECT_EQ(mode(path_), 0644u);
+  for (const uid_t owner : {uid_t{0}, kOwner}) {
+    give(path_, owner);
+    ::chmod(path_.c_str(), 0640);
+    EXPECT_TRUE(write(path_, "newer").empty());
+    EXPECT_EQ(info(path_).st_uid, owner);
+    EXPECT_EQ(mode(path_), 0640u);
+  }
+  give(path_, kStranger);
+  ::chmod(shared_.c_str(), 0777);  // without the bit that keeps others' files from being renamed
+  EXPECT_TRUE(write(path_, "newest").empty());
+  EXPECT_EQ(info(path_).st_uid, kStranger);
+}
+
+TEST_F(SharedFolderTest, WhoOwnsWhatDecidesWhatMayBePlanted) {
+  EXPECT_TRUE(may_be_planted(path_, kStranger));
+  EXPECT_FALSE(may_be_planted(path_, kOwner));
+  EXPECT_FALSE(may_be_planted(path_, ::geteuid()));
+  give(shared_, 0);
+  EXPECT_TRUE(may_be_planted(path_, kOwner));
+  ::chmod(shared_.c_str(), 01775);
+  EXPECT_FALSE(may_be_planted(path_, kStranger));
+  EXPECT_TRUE(may_be_planted(shared_ / "missing" / "out", kStranger));
 }
 
 TEST_F(AtomicFileTest, HasNoNameBeforeItIsWhole) {

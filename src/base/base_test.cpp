@@ -174,6 +174,27 @@ TEST_F(SocketTest, AFullQueueIsNoConnection) {
   later.join();
 }
 
+// "1234" stays a port where somebody has put a socket of that name into the working folder.
+TEST_F(SocketTest, APortIsNoSocketOfItsName) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  for (const std::string address : {"1234", "localhost:1234"}) {
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    address.copy(name.sun_path, sizeof(name.sun_path) - 1);
+    const UniqueFd server(::socket(AF_UNIX, SOCK_STREAM, 0));
+    EXPECT_EQ(::bind(server.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+    EXPECT_EQ(SocketAddress::parse(address)->path, "");
+    EXPECT_EQ(SocketAddress::parse(address)->to_string(), "localhost:1234");
+    for (const std::string& path : {"./" + address, (folder_ / address).string()}) {
+      EXPECT_EQ(SocketAddress::parse(path)->path, path);
+      EXPECT_EQ(SocketAddress::parse("unix:" + path)->path, path);
+    }
+    EXPECT_EQ(SocketAddress::parse("unix:" + address)->path, address);
+  }
+  std::filesystem::current_path(before);
+}
+
 TEST_F(SocketTest, ConnectErrorNamesTheSocket) {
   const auto fd = connect_to({(folder_ / "none").string(), {}, {}}, std::chrono::milliseconds(50));
   ASSERT_FALSE(fd);

@@ -80,5 +80,20 @@ TEST_F(ContainedFileTest, OnlyRegularFilesAre) {
   EXPECT_EQ(code_, ErrorCode::kFormat);
 }
 
+TEST(IsBelow, ComparesWholeParts) {
+  EXPECT_TRUE(is_below("/a/b", "/a"));
+  EXPECT_TRUE(is_below("/a/b/c", "/a/b"));
+  EXPECT_TRUE(is_below("/a", "/"));
+  EXPECT_FALSE(is_below("/a", "/a"));
+  EXPECT_FALSE(is_below("/ab", "/a"));
+  EXPECT_FALSE(is_below("/a", "/a/b"));
+}
+
+TEST(IsBelow, NothingIsBelowAFolderThatIsNotKnown) {
+  EXPECT_FALSE(is_below("/a/b", ""));
+  EXPECT_FALSE(is_below("a", ""));
+  EXPECT_FALSE(is_below("", ""));
+}
+
 }  // namespace
 }  // namespace ringside

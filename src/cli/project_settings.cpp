@@ -69,8 +69,17 @@ bool stays_inside(const Option& option, const std::string& key) {
   return key == kOutput || (key == kSource && option.type_name() == "DIR");
 }
 
+bool has_link(const std::filesystem::path& path) {
+  std::filesystem::path part;
+  std::error_code ignored;
+  return std::any_of(path.begin(), path.end(), [&](const std::filesystem::path& name) {
+    return std::filesystem::is_symlink(part /= name, ignored);
+  });
+}
+
 // The path without links, where it is inside of the folder; nothing else is used of it then, as
-// ".." behind a link leads elsewhere than the text says.
+// ".." behind a link leads elsewhere than the text says. One that leads to nothing may lead outside
+// and be followed by who writes there, so it is refused.
 std::optional<std::string> path_inside(const std::filesystem::path& folder,
                                        const std::string& value) {
   if (value == "-") return value;
@@ -78,7 +87,7 @@ std::optional<std::string> path_inside(const std::filesystem::path& folder,
   const auto root = std::filesystem::canonical(folder, error);
   if (error) return std::nullopt;
   const auto path = std::filesystem::weakly_canonical(folder / value, error);
-  if (error || !(is_below(path, root) || path == root)) return std::nullopt;
+  if (error || !(is_below(path, root) || path == root) || has_link(path)) return std::nullopt;
   return path.string();
 }
 

@@ -15,33 +15,36 @@ namespace {
 
 constexpr std::size_t kBufferSize = 1 << 16;
 
-// The descriptor of this process that a name such as /dev/stdout or /dev/fd/3 stands for. The file
-// behind it is not replaced: somebody has it open, and may have written to it.
-std::optional<int> named_descriptor(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path folder =
-      std::filesystem::canonical(std::filesystem::path(path).parent_path(), error);
-  if (error) return std::nullopt;
-  std::filesystem::path link = folder / std::filesystem::path(path).filename();
-  if (folder == "/dev") link = std::filesystem::read_symlink(link, error);
-  if (error || std::filesystem::canonical(link.parent_path(), error) !=
-                   fmt::format("/proc/{}/fd", ::getpid()))
-    return std::nullopt;
-  const std::string name = link.filename().string();
-  int fd = 0;
-  const auto read = std::from_chars(name.data(), name.data() + name.size(), fd);
+std::optional<int> number_of(const std::string& name) {
+  int number = 0;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
   if (read.ec != std::errc{} || read.ptr != name.data() + name.size()) return std::nullopt;
-  return fd;
+  return number;
 }
 
 }  // namespace
+
+std::optional<int> descriptor_of(const std::string& output) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as Linux has it
+  if (output == "-") return STDOUT_FILENO;
+  const fs::path descriptors = fmt::format("/proc/{}/fd", ::getpid());
+  std::error_code error;
+  fs::path path = output;
+  for (int links = 0; links <= kMostLinks && !error; ++links) {
+    const fs::path folder =
+        fs::canonical(path.has_parent_path() ? path.parent_path() : fs::path("."), error);
+    if (!error && folder == descriptors) return number_of(path.filename().string());
+    path = folder / fs::read_symlink(path, error);
+  }
+  return std::nullopt;
+}
 
 FileSink::FileSink(std::optional<AtomicFile> file, UniqueFd stream, std::string name)
     : file_(std::move(file)), stream_(std::move(stream)), name_(std::move(name)) {}
 
 Result<FileSink> FileSink::create(const std::string& path) {
-  const std::optional<int> descriptor = path == "-" ? STDOUT_FILENO : named_descriptor(path);
-  if (descriptor) {
+  if (const auto descriptor = descriptor_of(path)) {
     const std::string name = *descriptor == STDOUT_FILENO ? "standard output" : path;
     UniqueFd fd(::fcntl(*descriptor, F_DUPFD_CLOEXEC, 3));
     if (!fd.valid()) return fail_errno("cannot write " + name);

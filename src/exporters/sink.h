@@ -47,8 +47,13 @@ class StringSink final : public Sink {
   std::string text_;
 };
 
-// A text file that appears under its name at commit(), whole (base/atomic_file.h); "-" is standard
-// output; a device or a pipe is written to directly. Whatever an exporter lets through, the file
+// The descriptor of this process that an output's name stands for: "-" and /dev/stdout are standard
+// output, /dev/fd/3 is 3. The file behind it is not replaced: somebody has it open, and may have
+// written to it.
+[[nodiscard]] std::optional<int> descriptor_of(const std::string& output);
+
+// A text file that appears under its name at commit(), whole (base/atomic_file.h). A descriptor, a
+// device or a pipe is written to directly. Whatever an exporter lets through, the file
 // holds nothing that drives a terminal (base/text.h) but the colours of paint(), and those only
 // after use_colours(); keep_bytes() is for files that are not text. Errors name the file; kClosed:
 // the reader of a pipe is gone.

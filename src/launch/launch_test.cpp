@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "base/testing/time_limits.h"
 #include "launch/child_process.h"
@@ -98,6 +99,36 @@ TEST(PrivateFolder, WhatAKilledRunHasLeftIsCleared) {
   std::filesystem::remove_all(base);
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+// One of a user begins alike, and what stands where users keep files is left to them.
+TEST(PrivateFolder, WhatIsAUsersOwnStays) {
+  namespace fs = std::filesystem;
+  char base[] = "/tmp/ringside-folders-XXXXXX";
+  ASSERT_NE(::mkdtemp(base), nullptr);
+  const auto put = [&](const char* name) {
+    const fs::path folder = fs::path(base) / name;
+    fs::create_directory(folder);
+    fs::permissions(folder, fs::perms::owner_all);
+    std::ofstream(folder / "recording") << "whole";
+    return folder / "recording";
+  };
+  ::setenv("XDG_RUNTIME_DIR", base, 1);
+  const std::vector<fs::path> own = {put("ringside-run-2026-11"),  put("ringside-run-a.b-cd"),
+                                     put("ringside-run-12345"),    put("ringside-run-"),
+                                     put("a-ringside-run-aB3dE6"), put(".ringside-run-aB3dE6")};
+  const fs::path killed = put("ringside-run-aB3dE6");
+  {
+    const auto folder = PrivateFolder::make_in(base);
+    ASSERT_TRUE(folder);
+    EXPECT_EQ(folder->path().parent_path(), base);
+    EXPECT_TRUE(fs::exists(killed));
+  }
+  ASSERT_TRUE(PrivateFolder::create());
+  EXPECT_FALSE(fs::exists(killed.parent_path()));
+  for (const fs::path& path : own) EXPECT_TRUE(fs::exists(path)) << path;
+  ::unsetenv("XDG_RUNTIME_DIR");
+  fs::remove_all(base);
 }
 
 TEST(ChildProcess, ReportsHowItEnded) {

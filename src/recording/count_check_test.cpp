@@ -77,6 +77,17 @@ TEST_F(CountCheckTest, FiguresThatAreTooSmallAreDamage) {
   expect_damaged(wrong, "of its 4 lost ticks, 5 have a reason");
 }
 
+// As importers have done it: 9 samples are there, of 15 ticks.
+TEST_F(CountCheckTest, TicksMayBeCountedAsSamples) {
+  Statistics samples = right();
+  samples.due = 14;
+  EXPECT_TRUE(read_with(samples));
+  samples.due = 13;
+  expect_damaged(samples, "of the 13 ticks that were due, 15 are there and 5 are lost");
+  samples.due = 15;  // neither
+  expect_damaged(samples, "of the 15 ticks that were due, 15 are there and 5 are lost");
+}
+
 TEST_F(CountCheckTest, FiguresThatAreTooLargeToAddAreDamage) {
   Statistics wrong = right();
   wrong.lost = ~std::uint64_t{0};

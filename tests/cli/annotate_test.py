@@ -233,6 +233,25 @@ class Annotate(AnnotateCase):
             (self.folder / "ringside.toml").write_text(f'[annotate]\nsource = ["tree", "{folder}"]\n')
             self.assertSays(self.ringside("annotate", "hot"), status, *(["ringside.toml:2", "outside", "--source"] if status else []))
 
+    def test_a_project_files_sources_are_where_its_links_lead(self):
+        self.spread()
+        project = self.folder / "own" / "project"
+        (project / "d1" / "d2" / "d3").mkdir(parents=True)
+        (project / "a").symlink_to("d1/d2/d3")
+        for setting, options, is_shown in (
+                ('[annotate]\nsource = "a/../../.."', [], False),
+                ('[annotate]\nsource = ["d1", "a/../../.."]', [], False),
+                ('kernel = "../../kernel.elf"', [], False),
+                ("", ["--kernel", self.folder / "kernel.elf"], True),
+                ('kernel = "gone.elf"', ["--kernel", self.folder / "kernel.elf"], True)):
+            with self.subTest(setting=setting, options=options):
+                (project / "ringside.toml").write_text(setting + "\n")
+                said = self.annotate("hot", "-i", self.folder / "ringside.data", *options, before=["env", "-C", str(project)])
+                self.assertEqual("/* called */" in said, is_shown, said)
+        (self.folder / "tree").rename(project / "d1" / "tree")
+        (project / "ringside.toml").write_text('[annotate]\nsource = "a/../../tree"\n')
+        self.assertIn("/* called */", self.annotate("hot", "-i", self.folder / "ringside.data", before=["env", "-C", str(project)]))
+
     def test_without_a_disassembler(self):
         samples = self.spread()
         function, = self.json("hot", environment={"RINGSIDE_LIBLLVM": "/nonexistent.so"}.items())["functions"]

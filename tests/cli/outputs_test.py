@@ -94,6 +94,54 @@ class Outputs(cli_case.CliCase):
         self.assertSays(result, FAILED, "cannot write a.data: File too large")
         self.assertNotIn("can be read", result.said)
 
+    def test_a_temporary_recording_is_not_recommended(self):
+        (self.folder / "in.folded").write_text("".join(f"main;work{number} 1\n" for number in range(40_000)))
+        self.assertSays(self.ringside("export", "in.folded", "--format", "pprof", "-o", "in.pprof"), DONE)
+        result = self.ringside("report", "-i", "in.pprof", before=("prlimit", "--fsize=80000"))
+        self.assertSays(result, FAILED, "cannot write ", "ringside.data: File too large")
+        self.assertNotIn("can be read", result.said)
+        self.assertEqual(list(self.folder.glob("ringside-run-*")), [])
+
+    def test_a_descriptor_is_written_to_and_not_replaced(self):
+        (self.folder / "in.folded").write_text("main;work 2\n")
+        (self.folder / "link.folded").symlink_to("/dev/stdout")
+        (self.folder / "folder").symlink_to("/dev/fd")
+        out = self.folder / "out"
+
+        def export(path, command):
+            return self.ringside("export", "in.folded", "-o", path, before=("sh", "-c", command, "sh"))
+
+        for path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/../dev/stdout", "link.folded", "folder/1"):
+            with self.subTest(path=path):
+                out.write_text("before\n")
+                self.assertSays(export(path, '"$@" >> out'), DONE)
+                self.assertEqual(out.read_text(), "before\nmain;work 2\n")
+                self.assertSays(export(path, '{ echo x; "$@"; echo y; } > out'), DONE)
+                self.assertEqual(out.read_text(), "x\nmain;work 2\ny\n")
+        for path in ("/dev/fd/7", "/proc/self/fd/7", "folder/7"):
+            with self.subTest(path=path):
+                out.write_text("before\n")
+                result = export(path, '"$@" 7>> out')
+                self.assertSays(result, DONE)
+                self.assertEqual((out.read_text(), result.stdout), ("before\nmain;work 2\n", ""))
+        self.assertSays(export("/dev/fd/7", '"$@" 7>&-'), FAILED, "/dev/fd/7")
+        self.assertSays(export("/dev/stdout", '"$@" >&-'), FAILED, "cannot write")
+        self.assertTrue((self.folder / "link.folded").is_symlink())
+        # The file itself by its name is replaced.
+        out.write_text("before\n")
+        self.assertSays(export("out", '"$@"'), DONE)
+        self.assertEqual(out.read_text(), "main;work 2\n")
+
+    def test_a_descriptor_has_no_folder_beside_it(self):
+        recording = self.recording()
+        for path in ("-", "/dev/stdout", "/dev/fd/7"):
+            with self.subTest(path=path):
+                result = self.ringside("export", "-i", recording, "--format", "perf-data", "-o", path,
+                                       before=("sh", "-c", '"$@" > out 7>&1', "sh"))
+                self.assertSays(result, DONE)
+                self.assertNotIn("to read it", result.said)
+                self.assertEqual((self.folder / "out").read_bytes()[:8], b"PERFILE2")
+
     def test_views_on_a_full_disk(self):
         recording = self.recording()
         for verb in ("export", "flamegraph"):

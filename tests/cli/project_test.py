@@ -61,6 +61,29 @@ class Project(cli_case.CliCase):
                                           str(self.folder / "out.data"),
                                           before=["env", "-C", str(self.folder / "in")]), DONE)
 
+    def test_output_is_where_its_links_lead(self):
+        inside = self.folder / "in"
+        (inside / "d1" / "d2" / "d3").mkdir(parents=True)
+        (inside / "a").symlink_to("d1/d2/d3")
+        (self.folder / "in.folded").write_text("main;work 2\n")
+
+        def export(output):
+            self.write(f'[export]\noutput = "{output}"\n', "in")
+            return self.run_verb("export", "../in.folded", before=["env", "-C", str(inside)])
+
+        for output, place in (("a/../../x.folded", "in/d1/x.folded"), ("a/y.folded", "in/d1/d2/d3/y.folded"),
+                              ("a/../../../z.folded", "in/z.folded"), ("gone/../w.folded", "in/w.folded")):
+            with self.subTest(output=output):
+                self.assertSays(export(output), DONE)
+                self.assertEqual((self.folder / place).read_text(), "main;work 2\n")
+                (self.folder / place).unlink()
+        (inside / "to-new.folded").symlink_to(self.folder / "new.folded")
+        (inside / "to-gone").symlink_to(self.folder / "gone")
+        for output in ("a/../../../../x.folded", "to-new.folded", "to-gone/new.folded"):
+            with self.subTest(output=output):
+                self.assertSays(export(output), WRONG_USAGE, "ringside.toml:2: 'output'", "outside", "-o")
+        self.assertEqual([path.name for path in self.folder.rglob("*.folded")], ["in.folded", "to-new.folded"])
+
     def test_doctor_runs_nothing_that_only_the_file_names(self):
         program = self.folder / "qemu-system-x86_64"
         program.write_text(f"#!/bin/sh\ntouch {self.folder}/was-run\n")

@@ -8,6 +8,7 @@ import subprocess
 
 import cli_case
 
+FORMATS = ("folded", "speedscope", "perf-script", "perf-data", "pprof", "callgrind", "firefox", "asterinas-json")
 REQUESTS, THREADS = 300, 500
 TICKS = range(3000)
 MONITOR = [i for i in TICKS if i % 5 == 0]
@@ -113,6 +114,31 @@ class Sources(cli_case.CliCase):
         self.assertNotIn("lost", text)
         self.assertRegex(text, r"# source +: allocations \(bytes\)")
         self.assertRegex(text, rf"# +bytes +{16 * sum(ALLOCATIONS):,} +bytes")
+
+    def test_exports_are_read_again(self):
+        """Also again in the second generation, whose samples are of many ticks each."""
+        for choice, total in (((), 2700), (("--source", "cpu,monitor"), 2700)):
+            for form in ("pprof", "callgrind"):
+                with self.subTest(form=form, choice=choice):
+                    self.read("export", *choice, "--format", form, "-o", "first")
+                    self.assertTicks(total, "first")
+                    self.assertSays(self.ringside("import", "first", "-o", "first.data"), cli_case.DONE)
+                    self.assertTicks(total, "first.data")
+                    for again in ("pprof", "callgrind", "firefox"):
+                        self.assertSays(self.ringside("export", "-i", "first.data", "--format", again, "-o", "second"), cli_case.DONE)
+                        self.assertSays(self.ringside("report", "-i", "second"), cli_case.DONE)
+
+    def test_every_format_that_can_be_imported_is_read_again(self):
+        for choice in ((), ("--source", "monitor")):
+            for form in FORMATS:
+                with self.subTest(form=form, choice=choice):
+                    self.read("export", *choice, "--format", form, "-o", "first")
+                    self.assertSays(self.ringside("report", "-i", "first"), cli_case.DONE)
+
+    def assertTicks(self, total, path):
+        result = self.ringside("report", "-i", path)
+        self.assertSays(result, cli_case.DONE)
+        self.assertIn(f"# All vCPUs: {total:,} ticks sampled", result.stdout)
 
     def test_wrong_choices_list_what_there_is(self):
         for choice, *texts in ((("--source", "memory"), "no source memory", "allocations (count, bytes, change)"),

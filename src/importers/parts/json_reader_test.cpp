@@ -76,6 +76,13 @@ TEST_F(JsonReaderTest, AnArrayInPlaceOfAnObjectIsAContainer) {
   EXPECT_THAT(diary.lines, ElementsAre("1: container"));
 }
 
+TEST_F(JsonReaderTest, AValueMayBeAsLongAsItsFile) {
+  const std::string text((5 << 20) + 1, 'x');
+  EXPECT_FALSE(read(R"({"list":[")" + text + R"(",1]})"));
+  EXPECT_THAT(diary.lines, ElementsAre("1: begin", "2: begin", "3: \"" + text + '"', "3: 1",
+                                       "2: end", "1: end"));
+}
+
 TEST_F(JsonReaderTest, TheVisitorEndsTheReading) {
   EXPECT_FALSE(read(R"({"list":["stop",1]})"));
   EXPECT_THAT(diary.lines, ElementsAre("1: begin", "2: begin", "3: \"stop\""));
