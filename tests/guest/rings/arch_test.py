@@ -23,7 +23,7 @@ import sys
 import time
 
 import ring_kernel
-from ringside_tests.harness import folded, launched, limits, linux_program, machine
+from ringside_tests.harness import launched, limits, linux_program, machine
 from ringside_tests.harness.linux_guest import NoNetwork
 from ringside_tests.judges import report_totals
 
@@ -171,10 +171,8 @@ def check_shares(recording, log):
 
 
 def check_report(options, recording, deadline):
-    text = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    text, _, failures = report_totals.read(options.ringside, recording, deadline)
     numbers = report_totals.statistics(text)
-    stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
-    failures = report_totals.check(text, stacks)
     failures += [f"{numbers.get(name)} samples are {name}" for name in ("lost", "skipped", "failed", "idle") if numbers.get(name) != 0]
     failures += [line.strip() for line in text.splitlines() if "warning" in line]
     return failures

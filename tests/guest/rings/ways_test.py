@@ -84,11 +84,8 @@ class Case:
     def report(self, needs=ENOUGH * 9 // 10, by_stub=False):
         """Checks that there are samples, that the counts add up, and that the guest did not stand still. by_stub: a look
         at its registers has stopped it."""
-        deadline = limits.step_end()
-        text = launched.read_back(self.options.ringside, deadline, "report", "--header", "--stdio", "-i",
-                                  str(self.recording))
-        stacks = folded.parse(launched.folded_text(self.options.ringside, self.recording, deadline))
-        if failures := report_totals.check(text, stacks):
+        text, _, failures = report_totals.read(self.options.ringside, self.recording, limits.step_end())
+        if failures:
             raise Failed("; ".join(failures))
         if self.samples() < needs:
             raise Failed(f"{self.samples()} samples of the workload, {needs} wanted")

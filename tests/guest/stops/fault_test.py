@@ -86,11 +86,8 @@ class Case:
 
     def report(self):
         """Checks that the recording can be read and its counts add up; returns the statistics."""
-        deadline = limits.step_end()
-        stacks = folded.parse(launched.folded_text(self.options.ringside, self.recording, deadline))
-        report = launched.read_back(self.options.ringside, deadline, "report", "--header", "--stdio", "-i",
-                                    str(self.recording))
-        if failures := report_totals.check(report, stacks):
+        report, stacks, failures = report_totals.read(self.options.ringside, self.recording, limits.step_end())
+        if failures:
             raise Failed("; ".join(failures))
         if folded.samples_in(WORKLOAD, stacks) < FEW:
             raise Failed(f"hardly any sample of the workload: {stacks[:5]}")

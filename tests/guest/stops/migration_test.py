@@ -83,11 +83,8 @@ class Case:
 
     def report(self):
         """Checks that the recording is whole, and has samples."""
-        deadline = limits.step_end()
-        stacks = folded.parse(launched.folded_text(self.options.ringside, self.recording, deadline))
-        report = launched.read_back(self.options.ringside, deadline, "report", "--header", "--stdio", "-i",
-                                    str(self.recording))
-        if failures := report_totals.check(report, stacks):
+        _, stacks, failures = report_totals.read(self.options.ringside, self.recording, limits.step_end())
+        if failures:
             raise Failed("; ".join(failures))
         if folded.samples_in(WORKLOAD, stacks) < 1:
             raise Failed(f"no sample of the workload: {stacks[:5]}")

@@ -1,6 +1,8 @@
 """Checks that the numbers of `ringside report` add up and agree with the folded export of the same recording."""
 import re
 
+from ringside_tests.harness import folded, launched
+
 # An overhead line of the table: the own share first, `12.34%` or `12.34 %`.
 _OVERHEAD = re.compile(r"^\s*(\d+\.\d+)\s?%")
 _DUE = "vcpu ticks due"
@@ -30,6 +32,13 @@ def check(report, stacks):
     if told is not None and told != counted:
         failures.append(f"the report tells {told} samples, the folded stacks hold {counted}")
     return failures + _check_due(numbers, told) + _check_reasons(report) + _check_overhead(report)
+
+
+def read(ringside, recording, deadline):
+    """The report of a recording, its folded stacks, and the totals that do not add up, as lines."""
+    report = launched.read_back(ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    stacks = folded.parse(launched.folded_text(ringside, recording, deadline))
+    return report, stacks, check(report, stacks)
 
 
 def _check_due(numbers, samples):
