@@ -100,10 +100,6 @@ Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::millisec
   return last;
 }
 
-}  // namespace
-
-namespace {
-
 // The text before QEMU's options; ",," is a comma there.
 std::string without_options(std::string_view text) {
   std::string value;

@@ -17,7 +17,8 @@ struct SocketAddress {
 
   // "PATH", "unix:PATH", "HOST:PORT", ":PORT", "PORT", "tcp:HOST:PORT" or "tcp::PORT", with QEMU's
   // ",options" after it ignored, and ",," a comma. A text with a '/' is a path, and one without ':'
-  // that has more than digits. The path of a socket that is there is one, whatever it has.
+  // that has more than digits. Behind "unix:", or with a '/', the path of a socket that is there is
+  // one, whatever it has.
   [[nodiscard]] static Result<SocketAddress> parse(const std::string& text);
   [[nodiscard]] std::string to_string() const;
 };

@@ -74,9 +74,9 @@ Migration migration_by(std::string_view run_state, std::string_view status) {
                                                              : Migration::kNone;
 }
 
-// "VM status: paused", "VM status: paused (postmigrate)", and with each instruction as a block of
-// its own "VM status: running (single step mode)", "VM status: paused (one insn per TB)
-// (prelaunch)" (QEMU's monitor/hmp-cmds.c, hmp_info_status(), 7.2 and 10.0).
+// "VM status: paused", "VM status: paused (postmigrate)". With each instruction as a block of its
+// own, QEMU 7.2 prints "VM status: running (single step mode)", later versions "VM status: paused
+// (one insn per TB) (prelaunch)", and 10.0 no mode any more (QEMU's hmp_info_status()).
 std::string_view run_state_in(std::string_view text) {
   constexpr std::string_view kModes[]{"single step mode", "one insn per TB"};
   const std::string_view line = line_behind(text, "VM status:").value_or("");

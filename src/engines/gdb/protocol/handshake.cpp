@@ -36,7 +36,7 @@ class Handshake {
   // The text that a monitor command prints, empty where the stub has no monitor.
   Result<std::string> monitor(std::string_view command) {
     std::string text;
-    auto reply = request("qRcmd," + encode_hex_text(command));
+    auto reply = request(monitor_request(command));
     while (reply && reply->size() > 1 && reply->front() == 'O' && *reply != "OK") {
       text += decode_hex_text(std::string_view(*reply).substr(1));
       reply = connection_.receive(end_, patience_.is_over);

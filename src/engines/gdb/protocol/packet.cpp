@@ -12,6 +12,10 @@ std::uint8_t checksum_of(std::string_view body) {
   return static_cast<std::uint8_t>(sum);
 }
 
+std::string monitor_request(std::string_view command) {
+  return "qRcmd," + encode_hex_text(command);
+}
+
 void append_packet(std::string& out, std::string_view payload) {
   constexpr std::string_view kHex = "0123456789abcdef";
   const unsigned sum = checksum_of(payload);

@@ -19,6 +19,9 @@ inline constexpr std::size_t kMaxBody = 1u << 20;
 // Appends $payload#xx. The payload must not hold '$', '#', '}' or '*': none of our requests does.
 void append_packet(std::string& out, std::string_view payload);
 
+// The request for what QEMU's monitor prints for a command.
+[[nodiscard]] std::string monitor_request(std::string_view command);
+
 enum class ScanKind {
   kIncomplete,   // a packet has begun, or there is nothing: wait for more bytes
   kPacket,       // `body` is a packet whose checksum is right

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/protocol/packet.h"
 
 namespace ringside::engines::gdb {
@@ -206,7 +205,7 @@ Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
 
 Result<std::string> Stub::ask_monitor(std::string_view command) {
   Batch batch;
-  batch.add("qRcmd," + encode_hex_text(command));
+  batch.add(monitor_request(command));
   const bool stops = state_ != StopState::kHeld;
   if (stops) {
     Batch nothing;

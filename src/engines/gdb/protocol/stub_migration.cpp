@@ -1,18 +1,11 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "engines/gdb/protocol/hex.h"
+#include "engines/gdb/protocol/packet.h"
 #include "engines/gdb/protocol/stub.h"
 
 // How Stub leaves a guest alone that is being migrated.
 namespace ringside::engines::gdb {
-namespace {
-
-std::string monitor_request(std::string_view command) {
-  return "qRcmd," + encode_hex_text(command);
-}
-
-}  // namespace
 
 Batch migration_questions() {
   Batch batch;
