@@ -48,6 +48,16 @@ class ReportData(cli_case.CliCase):
         self.assertEqual(counts["due"], counts["sampled"] + counts["idle"] + counts["skipped"] + counts["failed"]
                          + counts["lost"])
 
+    def test_kernel_code_by_file_is_that_of_the_text(self):
+        content = json.loads(self.output("--format", "json"))
+        said = re.search(r"^#\s+kernel code\s+(\d+)  samples\n((?:#\s+\d+ +[\d.]+%  .*\n)+)", self.output("--stdio"), re.MULTILINE)
+        self.assertTrue(said)
+        parts = [(int(count), what) for count, what in re.findall(r"^#\s+(\d+) +[\d.]+%  (.*)$", said[2], re.MULTILINE)]
+        names = {"": "named in the recording", None: "without a name"}
+        self.assertEqual([(part["samples"], names.get(part["file"], f"named by {part['file']}"))
+                          for part in content["kernel_code"]], parts)
+        self.assertEqual(sum(part["samples"] for part in content["kernel_code"]), int(said[1]))
+
     def test_no_name_is_a_formula_of_a_spreadsheet(self):
         names = ["=1+1", "+1", "-1", "@SUM(A1)", '=HYPERLINK("x","y")', "a=1", "'quoted"]
         lines = [f"{name};{name};f{weight} {weight}\n{name};{name} {weight}\n" for weight, name in enumerate(names, 1)]

@@ -186,6 +186,20 @@ Result<void> write_json_counts(const Profile& profile, Sink& sink) {
       summary.unknown_frames, summary.all_frames, summary.duration_ns, summary.stood_still_ns));
 }
 
+// Whose names kernel code has: an empty file where only the recording has them, none where nothing
+// has.
+Result<void> write_json_kernel_code(const Profile& profile, Sink& sink) {
+  std::string parts;
+  const auto add = [&](const std::string& file, std::uint64_t samples) {
+    parts +=
+        fmt::format(R"({}{{"file":{},"samples":{}}})", parts.empty() ? "" : ",", file, samples);
+  };
+  for (const profile::NamedBy& named : profile.kernel_files)
+    add(json_string(named.file), named.samples);
+  if (profile.unnamed_kernel_samples != 0) add("null", profile.unnamed_kernel_samples);
+  return sink.write(fmt::format(R"(,"kernel_code":[{}])", parts));
+}
+
 Result<void> write_json_head(const Profile& profile, Sink& sink) {
   const recording::Header& header = profile.header;
   return sink.write(fmt::format(
@@ -214,6 +228,7 @@ Result<void> write_json_report(const Profile& profile, const ReportOptions& opti
   const views::OverheadTable table = views::make_overhead(profile, options.overhead);
   RINGSIDE_TRY(write_json_head(profile, sink));
   RINGSIDE_TRY(write_json_counts(profile, sink));
+  RINGSIDE_TRY(write_json_kernel_code(profile, sink));
   RINGSIDE_TRY(sink.write(",\"tables\":[\n"));
   RINGSIDE_TRY(write_json_table(profile, table.all, options, sink));
   for (const OverheadSection& section : table.per_vcpu) {
