@@ -95,6 +95,23 @@ def named_later(names, expected):
     names.expect(status == 0 and not missing, f"the flame graph has no {missing}: {said}")
 
 
+def another_one_given(names, expected):
+    """A kernel that never ran is given to record; then the right one."""
+    foreign = names.folder / "foreign.elf"
+    subprocess.run(["gcc", "-static", "-nostdlib", "-no-pie", "-Wl,-Ttext=0xffffffff90000000", "-Wl,-z,max-page-size=4096",
+                    "-o", foreign, "-x", "c", "-"], check=True,
+                   input=b"int v; void _start(void) { for (;;) v = v * 3 + 1; }")
+    where = names.folder / "given"
+    said = names.record(where, "--kernel", foreign)
+    names.expect(f"the kernel that runs in the guest is not {foreign}" in said, f"another kernel is not noticed: {said[-600:]}")
+    names.expect("is not checked" not in said and "to name it by" not in said, f"names by a file that did not run: {said[-600:]}")
+    shares, said = names.shares(where, "--kernel", names.options.kernel)
+    names.expect_same("named later, another one given to record", shares, expected)
+    names.expect("not checked" not in said, f"the right file is not checked: {said}")
+    shares, said = names.shares(where, "--kernel", names.options.other)
+    names.expect(not set(shares) & set(expected), f"names of another build, another one given to record: {shares}")
+
+
 def functions_only(names, where, expected):
     """Symbols know no inlined functions."""
     known = set(subprocess.run(["nm", "-C", names.options.kernel], check=True, text=True,
@@ -141,6 +158,7 @@ def run(options, guest, folder):
     names.expect(len(expected) > 3, f"hardly a function is known with the kernel's file: {expected}")
     named_later(names, expected)
     found_near(names, expected)
+    another_one_given(names, expected)
     built_again(names, expected)
     return names.failures
 

@@ -22,7 +22,7 @@ from ringside_tests.harness import every_engine, launched, limits, linux_guest, 
 NAMED_PERCENT = 95.0  # of the kernel's frames, from when the guest is ready
 KERNEL_BYTES = 64 << 20  # more than a kernel's text has
 HEAD_BYTES = 64 << 10  # before _stext, on riscv64
-LEAST = 50  # frames; through the monitor's text a busy host gives few
+LEAST = 20  # frames; through the monitor's text a busy host gives few
 
 
 def boots_of(guest):

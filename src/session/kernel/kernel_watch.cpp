@@ -16,6 +16,8 @@ constexpr std::uint64_t kCandidatePatienceNs = 1'000'000'000;
 constexpr std::uint64_t kCodeIntervalNs = 1'000'000'000;
 constexpr std::uint64_t kGatheringNs = 10'000'000;  // files are looked for
 constexpr unsigned kEagerTries = 8;
+// That do not find a given file: about 0.7 s, and then its kernel is expected to be another one.
+constexpr unsigned kTriesOfGivenFile = kEagerTries + 3;
 // To find in memory the kernel under which user code runs.
 constexpr unsigned kTriesWithUserCode = 3;
 
@@ -202,7 +204,8 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   PollResult seen;
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
   const bool probe_code = kernel_ && now_ns >= next_code_ns_;
-  const bool needs_file = !kernel_ && (!has_file() || search_.looks_elsewhere());
+  const bool may_be_other = !has_file() || search_.looks_elsewhere() || tries_ >= kTriesOfGivenFile;
+  const bool needs_file = !kernel_ && may_be_other;
   if (!search && !probe_code && !needs_file) return seen;
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
