@@ -54,10 +54,10 @@ end_fetches() {
 }
 
 # say_build PRESET [TARGET…]: how many steps a build has to do, and about how long they take. A step of a whole build takes
-# 2.5 s of processor time (2 processors of a cloud machine, 2026).
+# 1.7 s of processor time (2 processors of a cloud machine, 2026).
 say_build() {
   local todo minutes
   todo=$(ninja -C "build/$1" -n "${@:2}" 2>/dev/null | sed -n 's/^\[1\/\([0-9]*\)\].*/\1/p') || true
-  minutes=$((${todo:-0} * 5 / 2 / 60 / $(nproc)))
+  minutes=$((${todo:-0} * 17 / 10 / 60 / $(nproc)))
   [ -z "$todo" ] || echo "build: $todo steps in build/$1$([ $minutes -eq 0 ] || echo ", about $minutes minutes on $(nproc) processors")" >&2
 }

@@ -146,19 +146,20 @@ TEST(ImageMap, FindsByAddressAndBias) {
   EXPECT_EQ(map.find_code(banner), nullptr);
 }
 
-TEST(ImageMap, WhatIsUnmappedLiesNowhereAndStaysForThoseWhoPointToIt) {
-  const auto file = open("tiny");
+TEST(ImageMap, WhatIsRemovedLiesNowhereAndItsFileIsClosed) {
+  auto file = open("tiny");
+  const std::weak_ptr<const ElfFile> watched = file;
+  const GuestVirt entry{file->entry().value};
   ImageMap map;
-  const Image& before = map.add({.id = 1, .name = "kernel", .file = file, .load_bias = 0});
+  map.add({.id = 1, .name = "kernel", .file = std::move(file), .load_bias = 0});
   const std::uint64_t generation = map.generation();
-  map.unmap_all_but(nullptr);
+  map.remove_all_but(nullptr);
   EXPECT_GT(map.generation(), generation);
-  EXPECT_EQ(map.find(GuestVirt{file->entry().value}), nullptr);
-  const Image& after = map.add({.id = 2, .name = "kernel", .file = file, .load_bias = 4});
-  EXPECT_EQ(map.find(GuestVirt{file->entry().value + 4}), &after);
-  EXPECT_EQ(before.id, 1u);
-  map.unmap_all_but(&before);
-  EXPECT_EQ(map.find(GuestVirt{file->entry().value}), nullptr);
+  EXPECT_EQ(map.find(entry), nullptr);
+  EXPECT_TRUE(map.images().empty());
+  EXPECT_TRUE(watched.expired());
+  const Image& after = map.add({.id = 2, .name = "kernel", .file = open("tiny"), .load_bias = 4});
+  EXPECT_EQ(map.find(entry + 4), &after);
 }
 
 TEST(ImageMap, OneImageMayStayWhereItIs) {
@@ -166,7 +167,8 @@ TEST(ImageMap, OneImageMayStayWhereItIs) {
   ImageMap map;
   const Image& kept = map.add({.id = 1, .name = "kernel", .file = file, .load_bias = 0});
   map.add({.id = 2, .name = "module", .file = file, .load_bias = 0});
-  map.unmap_all_but(&kept);
+  map.remove_all_but(&kept);
+  EXPECT_EQ(map.images().size(), 1u);
   EXPECT_EQ(map.find(GuestVirt{file->entry().value}), &kept);
 }
 

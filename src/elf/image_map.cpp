@@ -13,8 +13,9 @@ const Image& ImageMap::add(Image image) {
   return added;
 }
 
-void ImageMap::unmap_all_but(const Image* kept) {
+void ImageMap::remove_all_but(const Image* kept) {
   std::erase_if(ranges_, [kept](const Range& range) { return range.image != kept; });
+  std::erase_if(images_, [kept](const Image& image) { return &image != kept; });
   ++generation_;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,17 +30,16 @@ struct Image {
 // Which image lies at an address. Images may be added while readers hold pointers to others.
 class ImageMap {
  public:
-  // The image, which stays where it is for the map's life. Where two images overlap, the later one
+  // The image, which stays where it is until it is removed. Where two images overlap, the later one
   // is found.
   const Image& add(Image image);
 
   [[nodiscard]] const Image* find(GuestVirt address) const;
   // The same for executable segments only.
   [[nodiscard]] const Image* find_code(GuestVirt address) const;
-  [[nodiscard]] const std::deque<Image>& images() const { return images_; }
-  // From now on nothing lies anywhere but one image of this map (null: none); the images stay for
-  // those who hold pointers to them.
-  void unmap_all_but(const Image* kept);
+  [[nodiscard]] const std::list<Image>& images() const { return images_; }
+  // Removes all images but one of this map (null: none). Pointers to them are void.
+  void remove_all_but(const Image* kept);
   // Grows with every change, so that caches know when to forget.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
@@ -51,7 +50,7 @@ class ImageMap {
     const Image* image;
     bool executable;
   };
-  std::deque<Image> images_;
+  std::list<Image> images_;
   std::vector<Range> ranges_;  // the newest image first
   std::uint64_t generation_ = 0;
 };

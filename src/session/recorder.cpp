@@ -108,9 +108,10 @@ Result<void> Recorder::adopt(const KernelWatch::Reboot& reboot, const engines::T
   RINGSIDE_TRY(early_.finish([this](const auto& sample) { return write(sample); }));
   RINGSIDE_TRY(guest_events_.flush());
   const std::uint64_t time_ns = since_start(tick.empty() ? last_sample_ns_ : tick.first_time_ns());
-  images_.unmap_all_but(reboot.kernel_is_gone ? nullptr : kernel_.image);
-  used_functions_.forget_addresses();
-  if (!reboot.kernel_is_gone && kernel_.image != nullptr) {
+  if (reboot.kernel_is_gone) kernel_ = {};
+  images_.remove_all_but(kernel_.image);
+  used_functions_.forget_all_but(kernel_.image);
+  if (kernel_.image != nullptr) {
     RINGSIDE_TRY(writer_->add_epoch({time_ns, "kernel may have booted again", 0}));
     return write_mappings(*kernel_.image, kernel_.id, *writer_);
   }
@@ -138,7 +139,7 @@ Result<void> Recorder::adopt(const KernelUpdate& kernel) {
 
 Result<Recorder::RecordedImage> Recorder::add_image(const elf::Image& found) {
   elf::Image numbered = found;
-  numbered.id = static_cast<std::uint32_t>(images_.images().size() + 1);
+  numbered.id = ++images_added_;
   const elf::Image& image = images_.add(std::move(numbered));
   // A case is a file by itself, and has all names.
   const auto names = options_.keep_captures ? RecordedNames::kAll : RecordedNames::kUsed;

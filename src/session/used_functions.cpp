@@ -40,6 +40,11 @@ Result<void> UsedFunctions::add(const elf::Image& image, std::uint32_t id) {
   return {};
 }
 
+void UsedFunctions::forget_all_but(const elf::Image* kept) {
+  seen_.clear();
+  std::erase_if(images_, [kept](const auto& image) { return image.first != kept; });
+}
+
 Result<void> UsedFunctions::note(const Stack& stack, const elf::ImageMap& images) {
   if (seen_.size() >= kMostSeen) seen_.clear();
   for (const Frame& frame : stack.frames) {

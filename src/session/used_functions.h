@@ -22,8 +22,9 @@ class UsedFunctions {
   // functions are recorded at once: a reader that is given another file compares them. So are those
   // of earlier stacks.
   [[nodiscard]] Result<void> add(const elf::Image& image, std::uint32_t id);
-  // The guest has booted again: what lies at an address is another function.
-  void forget_addresses() { seen_.clear(); }
+  // The guest has booted again: what lies at an address is another function, of one image (null: of
+  // none) or of images that are still to be added.
+  void forget_all_but(const elf::Image* kept);
   // For a stack that is about to be recorded.
   [[nodiscard]] Result<void> note(const Stack& stack, const elf::ImageMap& images);
 

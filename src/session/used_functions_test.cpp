@@ -125,6 +125,27 @@ TEST_F(UsedFunctionsTest, FunctionsOfEarlierStacksAreRecordedWithTheirImage) {
                                               Field(&recording::ImageFunction::name, name_of(7)))));
 }
 
+TEST_F(UsedFunctionsTest, KernelsOfEarlierBootsAreForgotten) {
+  std::weak_ptr<const elf::ElfFile> before;
+  {
+    elf::Image first = kernel();
+    before = first.file;
+    ASSERT_TRUE(used_.add(images_.add(std::move(first)), writer_.add_image({}).value()));
+  }
+  add_sample({frame(7, 8)});
+  used_.forget_all_but(nullptr);
+  images_.remove_all_but(nullptr);
+  EXPECT_TRUE(before.expired());
+  const elf::Image& later = images_.add(kernel());
+  ASSERT_TRUE(used_.add(later, writer_.add_image({}).value()));
+  used_.forget_all_but(&later);
+  images_.remove_all_but(&later);
+  add_sample({frame(7, 8), frame(9, 8)});
+  EXPECT_THAT(read().functions,
+              Contains(AllOf(Field(&recording::ImageFunction::image, 2u),
+                             Field(&recording::ImageFunction::name, name_of(9)))));
+}
+
 // A small kernel and its tasks may be one file.
 TEST_F(UsedFunctionsTest, UserCodeMayBeInTheKernelsFile) {
   ASSERT_TRUE(used_.add(images_.add(kernel()), writer_.add_image({}).value()));

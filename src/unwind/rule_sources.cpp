@@ -28,6 +28,10 @@ bool RuleSources::refresh() {
   if (generation_ == images_.generation()) return false;
   generation_ = images_.generation();
   known_.clear();
+  std::erase_if(tables_, [this](const auto& tables) {
+    return std::none_of(images_.images().begin(), images_.images().end(),
+                        [&](const elf::Image& image) { return image.id == tables.first; });
+  });
   code_->forget();
   return true;
 }

@@ -33,7 +33,7 @@ class RuleSources {
   RuleSources(const elf::ImageMap& images, const arch::ArchInfo& platform, TableUse use = {});
 
   void set_entries(std::vector<TrapFrameLayout> entries);
-  // True if images have been added since the last call: what was cached is void.
+  // True if images have been added or removed since the last call: what was cached is void.
   [[nodiscard]] bool refresh();
 
   // The first source's rule that can be had without the code's own exit path: kSlow where only
