@@ -11,6 +11,7 @@
 #include "base/testing/time_limits.h"
 #include "launch/child_process.h"
 #include "launch/launch_info.h"
+#include "launch/launch_request.h"
 #include "launch/private_folder.h"
 #include "launch/qemu/qemu_shim.h"
 #include "launch/text_watch.h"
@@ -228,6 +229,20 @@ TEST(QemuShim, AddsOptionsUnderAWrapper) {
   std::ifstream got(folder->path() / "got");
   const std::string text{std::istreambuf_iterator<char>(got), {}};
   EXPECT_NE(text.find("-gdb\nunix:" + folder->path().string()), std::string::npos);
+}
+
+// A signal may end ringside, which removes its folder, while QEMU is asked for its version.
+TEST(QemuShim, StartsNoQemuOnceRingsideHasEnded) {
+  auto folder = PrivateFolder::create();
+  auto tools = PrivateFolder::create();
+  const auto qemu = tools->path() / "qemu-system-test";
+  std::ofstream(qemu) << "#!/bin/sh\nrm -rf " << folder->path().string()
+                      << "\necho QEMU emulator version 10.0.2\n";
+  ::chmod(qemu.c_str(), 0755);
+  ASSERT_TRUE(LaunchRequest().write(folder->path()));
+  const auto ran = run_qemu_shim(folder->path(), qemu.string(), {"-m", "1G"});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message, "ringside has ended, so " + qemu.string() + " is not started");
 }
 
 }  // namespace

@@ -198,7 +198,12 @@ Result<void> run_qemu_shim(const std::filesystem::path& folder, const std::strin
   info->pid = ::getpid();
   info->program = program;
   info->arguments = arguments;
-  RINGSIDE_TRY(info->write(folder));
+  if (auto written = info->write(folder); !written) {
+    // A signal has ended ringside meanwhile, and it has removed its folder.
+    std::error_code ignored;
+    if (std::filesystem::exists(folder, ignored)) return written;
+    return fail(ErrorCode::kClosed, "ringside has ended, so {} is not started", program);
+  }
   if (info->refused) return fail(ErrorCode::kUnsupported, "{}", "");  // ringside says why
   return become(program, arguments);
 }
