@@ -126,7 +126,7 @@ endfunction()
 
 # Each header of these folders compiles alone, with what it includes itself: one object file each. With sanitizers they
 # would only be the same again.
-function(ringside_lone_headers target)
+function(ringside_lone_headers)
   if(NOT BUILD_TESTING OR RINGSIDE_SANITIZE)
     return()
   endif()
@@ -142,9 +142,9 @@ function(ringside_lone_headers target)
   endforeach()
   set(libraries ${ARGN})
   list(TRANSFORM libraries PREPEND ringside_)
-  add_library(${target} OBJECT ${sources})
-  target_link_libraries(${target} PRIVATE ${libraries} ringside_guest GTest::gtest)
-  target_compile_options(${target} PRIVATE -O0 -g0)
+  add_library(ringside_lone_headers OBJECT ${sources})
+  target_link_libraries(ringside_lone_headers PRIVATE ${libraries} ringside_guest GTest::gtest)
+  target_compile_options(ringside_lone_headers PRIVATE -O0 -g0)
 endfunction()
 
 # One test program per folder. LABEL is "unit" (each suite is a test of ctest's, named folder.Suite), or

@@ -139,7 +139,8 @@ Result<void> Recorder::adopt(const KernelUpdate& kernel) {
 
 Result<Recorder::RecordedImage> Recorder::add_image(const elf::Image& found) {
   elf::Image numbered = found;
-  numbered.id = ++images_added_;
+  // The generation grows with each image, so no other image has this number.
+  numbered.id = static_cast<std::uint32_t>(images_.generation() + 1);
   const elf::Image& image = images_.add(std::move(numbered));
   // A case is a file by itself, and has all names.
   const auto names = options_.keep_captures ? RecordedNames::kAll : RecordedNames::kUsed;

@@ -141,7 +141,6 @@ class Recorder {
   KernelWatch watch_;
   BoundedQueue<Observation> queue_;
   elf::ImageMap images_;  // the kernel, once it was found, and its modules
-  std::uint32_t images_added_ = 0;
   RecordedImage kernel_;  // the last that was found
   unwind::Unwinder unwinder_;
   guestos::InterruptCode interrupts_;

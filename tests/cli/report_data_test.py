@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import cli_case
+import elf_files
 from cli_case import DONE, WRONG_USAGE
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "report.schema.json"
@@ -48,16 +49,33 @@ class ReportData(cli_case.CliCase):
         self.assertEqual(counts["due"], counts["sampled"] + counts["idle"] + counts["skipped"] + counts["failed"]
                          + counts["lost"])
 
-    def test_kernel_code_by_file_is_that_of_the_text(self):
-        content = json.loads(self.output("--format", "json"))
-        head = self.output("--stdio", "--header").replace(",", "")
-        said = re.search(r"^# +kernel code +(\d+)  samples\n((?:# +\d+ +[\d.]+%  .*\n)+)", head, re.MULTILINE)
-        self.assertTrue(said)
-        parts = [(int(count), what) for count, what in re.findall(r"^# +(\d+) +[\d.]+%  (.*)$", said[2], re.MULTILINE)]
+    def check_kernel_code(self, recording, files):
+        """Whose names kernel code has, in JSON: as in the text, and by these files."""
+        def said(*arguments):
+            result = self.ringside("report", recording, *arguments)
+            self.assertEqual(result.returncode, DONE, result.said)
+            return result.stdout
+
+        parts = json.loads(said("--format", "json"))["kernel_code"]
+        self.assertEqual([part["file"] for part in parts], files)
+        head = re.search(r"^# +kernel code +(\d+)  samples\n((?:# +\d+ +[\d.]+%  .*\n)+)",
+                         said("--stdio", "--header").replace(",", ""), re.MULTILINE)
+        self.assertTrue(head)
+        self.assertEqual(sum(part["samples"] for part in parts), int(head[1]))
         names = {"": "named in the recording", None: "without a name"}
-        self.assertEqual([(part["samples"], names.get(part["file"], f"named by {part['file']}"))
-                          for part in content["kernel_code"]], parts)
-        self.assertEqual(sum(part["samples"] for part in content["kernel_code"]), int(said[1]))
+        self.assertEqual([(part["samples"], names.get(part["file"], f"named by {part['file']}")) for part in parts],
+                         [(int(count), what) for count, what in re.findall(r"^# +(\d+) +[\d.]+%  (.*)$", head[2], re.MULTILINE)])
+
+    def test_kernel_code_that_the_recording_names(self):
+        self.check_kernel_code(self.mixed, [""])
+
+    def test_kernel_code_without_a_name(self):
+        self.check_kernel_code(self.recording(), [None])
+
+    def test_kernel_code_that_a_file_names(self):
+        kernel = self.folder / "kernel.elf"
+        kernel.write_bytes(elf_files.elf(function="spin"))
+        self.check_kernel_code(self.recording("--kernel", kernel, "--duration", "0.2"), [str(kernel)])
 
     def test_no_name_is_a_formula_of_a_spreadsheet(self):
         names = ["=1+1", "+1", "-1", "@SUM(A1)", '=HYPERLINK("x","y")', "a=1", "'quoted"]

@@ -129,7 +129,7 @@ def main():
                         help="what ringside may know of the kernel (a kernel without BTF needs vmlinux)")
     parser.add_argument("--samples", type=int, default=4000, help="of each engine (default 4000)")
     parser.add_argument("--minutes", type=float, help="record so long instead, and look at ringside's memory")
-    parser.add_argument("--rate", type=float, default=60, help="processes a second of the vCPU's time, at least (default 60)")
+    parser.add_argument("--rate", type=float, default=100, help="processes a second of the vCPU's time, at least (default 100)")
     parser.add_argument("--unknown", type=float, default=5, help="percent of the samples that may have no process")
     parser.add_argument("--named", type=float, default=NAMED_PERCENT, help="percent of the samples")
     options = parser.parse_args()
