@@ -19,6 +19,7 @@ import sys
 from ringside_tests.harness import folded, guest_options, limits
 
 SAMPLES = 400
+SAMPLES_OF_ANOTHER = 1200  # 3 s of both vCPUs: a given file is looked for 0.7 s before other code is read
 LEAST_SHARE = 8  # per cent that a function has in the recording with the file, for it to be compared
 TIMES = 3  # so many times as large may its share be in one of two recordings, which met other phases of the workload
 LEAST_WHOLE = 80  # per cent; 16 ticks at least pass before the code is read
@@ -36,10 +37,10 @@ class Names:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limits.STEP)
         return result.returncode, result.stdout, result.stderr
 
-    def record(self, where, *arguments):
+    def record(self, where, *arguments, samples=SAMPLES):
         """Records in that folder; what was said."""
         attach = guest_options.attach_options(self.options, self.guest)
-        status, _, said = self.ringside(where, "record", *attach, "--os", "none", "--interval", "5", "--samples", SAMPLES,
+        status, _, said = self.ringside(where, "record", *attach, "--os", "none", "--interval", "5", "--samples", samples,
                                         *limits.ENOUGH_TIME, *arguments)
         self.expect(status == 0, f"record {arguments} ended with {status}: {said[-400:]}")
         return said
@@ -102,11 +103,12 @@ def another_one_given(names, expected):
                     "-o", foreign, "-x", "c", "-"], check=True,
                    input=b"int v; void _start(void) { for (;;) v = v * 3 + 1; }")
     where = names.folder / "given"
-    said = names.record(where, "--kernel", foreign)
+    said = names.record(where, "--kernel", foreign, samples=SAMPLES_OF_ANOTHER)
     names.expect(f"the kernel that runs in the guest is not {foreign}" in said, f"another kernel is not noticed: {said[-600:]}")
     names.expect("is not checked" not in said and "to name it by" not in said, f"names by a file that did not run: {said[-600:]}")
     shares, said = names.shares(where, "--kernel", names.options.kernel)
     names.expect_same("named later, another one given to record", shares, expected)
+    print(f"another one given to record: {shares.get(OUTERMOST, 0):.0f} % of the stacks go to {OUTERMOST}")
     names.expect("not checked" not in said, f"the right file is not checked: {said}")
     shares, said = names.shares(where, "--kernel", names.options.other)
     names.expect(not set(shares) & set(expected), f"names of another build, another one given to record: {shares}")

@@ -31,8 +31,9 @@ def qemu(options, trace, *more):
 
 
 def run_to_the_end(command, log, folder):
-    with open(log, "wb") as output:
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+    """The guest prints to `log`. Other messages may begin in the middle of a line of it: they go elsewhere."""
+    with open(log, "wb") as output, open(folder / "messages", "wb") as messages:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=messages,
                                    env=dict(machine.private_environment(folder)))
         try:
             process.wait(limits.STEP)
