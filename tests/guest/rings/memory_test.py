@@ -145,6 +145,8 @@ def main():
             print(f"{way:<9} {time.monotonic() - began:5.1f} s  {total['events'] if not wrong else 'FAILED'}", flush=True)
             for line in wrong:
                 print(f"  {line}")
+            if wrong:
+                print((folder / "messages").read_text(errors="replace")[-600:])
             failed += bool(wrong)
     return 1 if failed else 0
 
