@@ -72,8 +72,6 @@ void HostTimePacer::on_block(unsigned n) {
       ring_->count(n, wire::RingCounter::kDelayedTicks, ticks - is_taken);
       if (is_taken) state.vcpu.sample(1);
     }
-    // After a wait too: else the ticks that follow are compared with a poll from before it.
-    state.stolen.poll_from_within();
   }
   if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);
 }
@@ -107,7 +105,7 @@ void HostTimePacer::start_anew(std::uint64_t now_ns) {
   header.started.store(start, std::memory_order_release);
 }
 
-void HostTimePacer::tick(std::uint64_t lost, bool is_late) {
+void HostTimePacer::tick(std::uint64_t due_ns, std::uint64_t lost, bool is_late) {
   const bool polls = !is_dense_.load(std::memory_order_relaxed);
   for (unsigned n = 0; n < ring_->vcpus(); ++n) {
     VcpuState& state = vcpus_[n];
@@ -118,7 +116,8 @@ void HostTimePacer::tick(std::uint64_t lost, bool is_late) {
       ring_->count(n, wire::RingCounter::kIdleTicks);
     } else {
       // Not where it is still to take one.
-      if (polls && state.ticks.load(std::memory_order_relaxed) == 0) state.stolen.poll(is_late);
+      if (state.ticks.load(std::memory_order_relaxed) == 0)
+        polls ? state.stolen.poll(due_ns, is_late) : state.stolen.set_due(due_ns);
       state.ticks.fetch_add(1, std::memory_order_acq_rel);
       qemu_plugin_u64_set(flag_, n, 1);
     }
@@ -170,7 +169,7 @@ void HostTimePacer::run() {
     const std::uint64_t missed_before = clock_->missed();
     clock_->advance(now);
     const std::uint64_t missed = clock_->missed() - missed_before;
-    tick(missed, now > due + kLateNs);
+    tick(due, missed, now > due + kLateNs);
     processors.tick(now, missed, processors_of_running());
   }
 }

@@ -35,7 +35,7 @@ class HostTimePacer final : public Pacer {
  private:
   [[noreturn]] void run();
   void start_anew(std::uint64_t now_ns);
-  void tick(std::uint64_t lost, bool is_late);
+  void tick(std::uint64_t due_ns, std::uint64_t lost, bool is_late);
   void raise_for_request();
   [[nodiscard]] cpu_set_t processors_of_running() const;
   // Ticks of a vCPU that was not running when they should have been taken.

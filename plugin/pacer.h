@@ -19,7 +19,8 @@ struct VcpuState {
   pthread_t thread{};
   // By host time: ticks that were due while it ran and that no sample was taken for yet.
   std::atomic<std::uint64_t> ticks{0};
-  StolenTime stolen;
+  ThreadClocks clocks;  // its thread's
+  StolenTime stolen{clocks};
   std::atomic<int> processor{-1};  // where its thread ran at the last tick that it heard of
   std::atomic<bool> idle{false};
   // By instructions.

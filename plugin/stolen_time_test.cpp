@@ -13,6 +13,7 @@
 namespace ringside::plugin {
 namespace {
 
+using Found = StolenTime::Found;
 using testing::burn;
 using testing::Rivals;
 using testing::stay_on_one_processor;
@@ -29,14 +30,145 @@ std::uint64_t waited_so_far_ns() {
   return wait.total_ns();
 }
 
-bool has_waited(StolenTime& stolen) { return stolen.found() == StolenTime::Found::kWaited; }
+bool has_waited(StolenTime& stolen) { return stolen.found() == Found::kWaited; }
+
+constexpr std::uint64_t kUs = 1'000;
+
+// A thread to which happens what a test wants.
+class FakeThread final : public ThreadClocks {
+ public:
+  void begin() override {}
+  [[nodiscard]] std::uint64_t now_ns() const override { return now_; }
+  [[nodiscard]] std::uint64_t used_ns() const override { return used_; }
+  [[nodiscard]] std::uint64_t waited_ns() const override { return waited_; }
+
+  void run(std::uint64_t ns) {
+    waited_ += std::exchange(waits_, 0);
+    now_ += ns;
+    used_ += ns;
+  }
+  void wait(std::uint64_t ns) {
+    now_ += ns;
+    waits_ += ns;
+  }
+  void sleep(std::uint64_t ns) {
+    waited_ += std::exchange(waits_, 0);
+    now_ += ns;
+  }
+
+ private:
+  std::uint64_t now_ = 1'000'000'000;
+  std::uint64_t used_ = 0;
+  std::uint64_t waited_ = 0;
+  std::uint64_t waits_ = 0;  // a wait that has not ended
+};
+
+// A thread whose last sample is 10 ms ago, with a wait behind it.
+class StolenTimeOfFake : public ::testing::Test {
+ protected:
+  StolenTimeOfFake() {
+    stolen_.begin();
+    thread_.run(500 * kUs);
+    stolen_.poll(thread_.now_ns(), false);
+    EXPECT_EQ(stolen_.found(), Found::kRan);
+    thread_.run(3'000 * kUs);
+    thread_.wait(2'000 * kUs);
+    thread_.run(5'000 * kUs);
+  }
+
+  FakeThread thread_;
+  StolenTime stolen_{thread_};
+};
+
+TEST_F(StolenTimeOfFake, AWaitThatEndedBeforeTheSampleWasDueDoesNotCount) {
+  stolen_.poll(thread_.now_ns(), false);
+  thread_.run(2 * kUs);
+  EXPECT_EQ(stolen_.found(), Found::kRan);
+}
+
+// The plugin's thread ran on the processor for which the vCPU's thread waits, and gives it up.
+TEST_F(StolenTimeOfFake, AThreadThatGoesOnRightBehindThePollHasWaited) {
+  thread_.wait(3'000 * kUs);
+  stolen_.poll(thread_.now_ns(), false);
+  thread_.wait(5 * kUs);
+  thread_.run(2 * kUs);
+  EXPECT_EQ(stolen_.found(), Found::kWaited);
+}
+
+TEST_F(StolenTimeOfFake, AShortWaitDoesNotCount) {
+  stolen_.poll(thread_.now_ns(), false);
+  thread_.wait(30 * kUs);
+  thread_.run(2 * kUs);
+  EXPECT_EQ(stolen_.found(), Found::kRan);
+}
+
+// Until another thread of QEMU's lets go of a lock, say.
+TEST_F(StolenTimeOfFake, AThreadThatSleptWhenASampleWasDueDidNotRun) {
+  stolen_.poll(thread_.now_ns(), false);
+  thread_.sleep(1'000 * kUs);
+  thread_.run(2 * kUs);
+  EXPECT_EQ(stolen_.found(), Found::kSlept);
+  thread_.sleep(1'000 * kUs);
+  thread_.run(2 * kUs);
+  stolen_.poll(thread_.now_ns(), false);
+  thread_.run(2 * kUs);
+  EXPECT_EQ(stolen_.found(), Found::kRan) << "it slept before";
+}
+
+// Two samples are due in a wait. The plugin's thread comes with the second one after it.
+TEST_F(StolenTimeOfFake, ASampleThatWasDueInAWaitIsNotTakenBehindAnotherOne) {
+  for (const bool is_dense : {false, true}) {
+    const auto raise = [&](std::uint64_t due_ns) {
+      is_dense ? stolen_.set_due(due_ns) : stolen_.poll(due_ns, false);
+    };
+    thread_.wait(1'000 * kUs);
+    raise(thread_.now_ns());
+    thread_.wait(600 * kUs);
+    const std::uint64_t second_due_ns = thread_.now_ns() - 1 * kUs;
+    thread_.run(2 * kUs);
+    EXPECT_EQ(stolen_.found(), Found::kWaited);
+    thread_.run(20 * kUs);
+    raise(second_due_ns);
+    EXPECT_EQ(stolen_.found(), Found::kWaited);
+    thread_.run(20 * kUs);
+    raise(thread_.now_ns());
+    EXPECT_EQ(stolen_.found(), Found::kRan);
+  }
+}
+
+TEST_F(StolenTimeOfFake, WhoIsReportedLateMayHaveWaited) {
+  stolen_.poll(thread_.now_ns() - 200 * kUs, true);
+  thread_.run(2 * kUs);
+  EXPECT_EQ(stolen_.found(), Found::kReportedLate);
+  thread_.run(1'000 * kUs);
+  stolen_.poll(thread_.now_ns() - 200 * kUs, true);
+  EXPECT_EQ(stolen_.found(), Found::kRan) << "it ran without a gap since it looked last";
+}
+
+// Samples 100 µs apart: looked after from one to the next.
+TEST_F(StolenTimeOfFake, ManyShortWaitsAreNotOneThatCounts) {
+  StolenTime stolen(thread_);
+  stolen.begin();
+  for (int n = 0; n < 100; ++n) {
+    stolen.set_due(thread_.now_ns());
+    thread_.wait(2 * kUs);
+    thread_.run(98 * kUs);
+    EXPECT_EQ(stolen.found(), Found::kRan);
+  }
+  thread_.run(98 * kUs);
+  stolen.set_due(thread_.now_ns());
+  thread_.wait(60 * kUs);
+  thread_.run(2 * kUs);
+  EXPECT_EQ(stolen.found(), Found::kWaited);
+}
 
 // In a thread of its own, which stays on one processor.
 template <class Body>
 void in_a_thread(const Body& body) {
   std::thread([&] {
     stay_on_one_processor();
-    StolenTime stolen;
+    ThreadClocks clocks;
+    StolenTime stolen(clocks);
     stolen.begin();
     body(stolen);
   }).join();
@@ -48,7 +180,7 @@ TEST(StolenTime, AThreadThatSharesItsProcessorHasWaited) {
     const std::uint64_t end = monotonic_ns() + kWithinNs;
     bool waited = false;
     while (!waited && monotonic_ns() < end) {
-      stolen.poll_from_within();
+      stolen.set_due(monotonic_ns());
       burn(kBurnNs);
       waited = has_waited(stolen);
     }
@@ -65,7 +197,7 @@ TEST(StolenTime, AThreadThatRunsOrSleepsHasNotWaited) {
     std::uint64_t last = waited_so_far_ns();
     for (unsigned n = 0; (ran < 40 || slept < 40) && monotonic_ns() < end; ++n) {
       const std::uint64_t before = std::exchange(last, waited_so_far_ns());
-      stolen.poll_from_within();
+      stolen.set_due(monotonic_ns());
       n % 2 == 0 ? burn(100'000) : static_cast<void>(::usleep(100));
       const bool waited = has_waited(stolen);
       if (waited_so_far_ns() - before > kTooLongNs) continue;
@@ -84,12 +216,12 @@ TEST(StolenTime, AWaitCountsOnce) {
     const std::uint64_t end = monotonic_ns() + kWithinNs;
     int found = 0;
     while (found < 20 && monotonic_ns() < end) {
-      stolen.poll_from_within();
+      stolen.set_due(monotonic_ns());
       burn(kBurnNs);
       const std::uint64_t before = waited_so_far_ns();  // a wait behind it may count again
       if (!has_waited(stolen)) continue;
       ++found;
-      stolen.poll_from_within();
+      stolen.set_due(monotonic_ns());
       ::usleep(1);
       const bool again = has_waited(stolen);
       EXPECT_TRUE(!again || waited_so_far_ns() - before > kTooLongNs);
@@ -103,13 +235,13 @@ class PolledThread {
  public:
   struct Heard {
     std::uint64_t gap_ns;  // since it was last seen running, when it heard of the sample
-    StolenTime::Found found;
+    Found found;
   };
 
   // Polls so long, or until `enough` has been heard.
   template <class Enough>
-  void poll(bool is_late, bool polls_from_within, const Enough& enough) {
-    std::thread vcpu([&] { run(polls_from_within); });
+  void poll(const Enough& enough) {
+    std::thread vcpu([&] { run(); });
     while (!ready_) std::this_thread::yield();
     // Where it wakes up on the vCPU's processor, it takes that from it.
     const testing::OnOtherProcessors elsewhere;
@@ -117,7 +249,7 @@ class PolledThread {
     while (!done_ && monotonic_ns() < end) {
       ::usleep(700);
       if (is_due_) continue;
-      stolen_.poll(is_late);
+      stolen_.poll(monotonic_ns(), false);
       is_due_ = true;
       while (is_due_) ::usleep(10);
       done_ = enough(last_);
@@ -127,7 +259,7 @@ class PolledThread {
   }
 
  private:
-  void run(bool polls_from_within) {
+  void run() {
     stay_on_one_processor();
     stolen_.begin();
     ready_ = true;
@@ -140,7 +272,6 @@ class PolledThread {
       if (is_due) {
         // The last one too: it was waiting, when it had just polled whether a sample is due.
         last_ = {std::max(gap_ns, last_gap_ns), stolen_.found()};
-        if (polls_from_within) stolen_.poll_from_within();
         is_due_ = false;
       }
       last_gap_ns = gap_ns;
@@ -148,7 +279,8 @@ class PolledThread {
     }
   }
 
-  StolenTime stolen_;
+  ThreadClocks clocks_;
+  StolenTime stolen_{clocks_};
   Heard last_{};
   std::atomic<bool> ready_{false};
   std::atomic<bool> is_due_{false};
@@ -163,11 +295,9 @@ TEST(StolenTime, ItIsPolledWhenASampleIsDue) {
   int ran_but_waited = 0;
   int waited = 0;
   int waited_but_ran = 0;
-  PolledThread().poll(false, true, [&](const PolledThread::Heard& heard) {
-    if (heard.gap_ns < kTooLongNs / 5)
-      ++ran, ran_but_waited += heard.found != StolenTime::Found::kRan;
-    if (heard.gap_ns > 20 * kTooLongNs)
-      ++waited, waited_but_ran += heard.found == StolenTime::Found::kRan;
+  PolledThread().poll([&](const PolledThread::Heard& heard) {
+    if (heard.gap_ns < kTooLongNs / 5) ++ran, ran_but_waited += heard.found != Found::kRan;
+    if (heard.gap_ns > 20 * kTooLongNs) ++waited, waited_but_ran += heard.found == Found::kRan;
     return ran >= 50 && waited >= 50;
   });
   EXPECT_GE(ran, 50);
@@ -175,16 +305,6 @@ TEST(StolenTime, ItIsPolledWhenASampleIsDue) {
   // Each of the two threads may be kept waiting between any two lines of this test.
   EXPECT_LE(ran_but_waited, ran / 5);
   EXPECT_LE(waited_but_ran, waited / 5);
-}
-
-// A thread that has come from a wait just when the late one polled is not seen to have waited.
-TEST(StolenTime, WhoIsReportedLateMayHaveWaited) {
-  int heard = 0;
-  PolledThread().poll(true, false, [&](const PolledThread::Heard& reported) {
-    EXPECT_EQ(reported.found, StolenTime::Found::kReportedLate);
-    return ++heard == 20;
-  });
-  EXPECT_EQ(heard, 20);
 }
 
 }  // namespace
