@@ -95,6 +95,7 @@ Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::millisec
     }
     const int one = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    acknowledge_at_once(fd.get());
     return fd;
   }
   return last;
@@ -147,6 +148,11 @@ Result<UniqueFd> connect_to(const SocketAddress& address, std::chrono::milliseco
                             const BeforeConnect& before_connect) {
   return address.path.empty() ? connect_tcp(address, timeout, before_connect)
                               : connect_unix(address, timeout, before_connect);
+}
+
+void acknowledge_at_once(int socket) {
+  const int one = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof(one));
 }
 
 }  // namespace ringside

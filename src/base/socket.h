@@ -32,4 +32,9 @@ using BeforeConnect = std::function<Result<void>(int socket)>;
                                           std::chrono::milliseconds timeout,
                                           const BeforeConnect& before_connect = {});
 
+// Acknowledges at once what has come through a TCP connection, and not up to 40 ms later (tcp(7),
+// TCP_QUICKACK, which holds for a while only). A peer that sends small messages without
+// TCP_NODELAY, as QEMU's monitor does, keeps each until the one before is acknowledged (RFC 896).
+void acknowledge_at_once(int socket);
+
 }  // namespace ringside

@@ -33,6 +33,8 @@ struct TickPlan {
   // 32-bit system on an x86_64 machine) gives its registers only. kUnknown: the recipes name none.
   Arch recipe_arch = Arch::kUnknown;
   bool halted = false;  // sample vCPUs that are halted, too: else those are idle
+  // Each capture is the state of its vCPU, and none in shares: one that waits for the host has one.
+  bool states = false;
 };
 
 // A record of an allocation or an event that the guest has written itself
@@ -59,6 +61,7 @@ struct Tick {
   // sample, but it shows the kernel.
   std::optional<wire::Capture> reporter;
   std::uint64_t not_run = 0;   // samples left out, for the host did not run their vCPUs
+  std::uint64_t waited = 0;    // states of such vCPUs (TickPlan::states)
   std::uint64_t pause_ns = 0;  // from when the guest had stopped until it was asked to go on
   LeftAlone left_alone = LeftAlone::kNo;  // else there are no captures
 
@@ -195,6 +198,8 @@ class Engine {
   [[nodiscard]] virtual bool memory_reads_stop_the_guest() const { return false; }
   // Pauses caused by physical_memory(), virtual_memory() and read_registers(), since the start.
   [[nodiscard]] virtual MemoryPauses memory_pauses() const = 0;
+  // How long the guest has stood still for us, in ticks, lost ones too, and outside: nanoseconds.
+  [[nodiscard]] virtual std::uint64_t stood_still_ns() const { return 0; }
   // From now on reads that stop the guest let ticks go first; null: not any more. An engine that
   // does not stop the guest asks nobody.
   virtual void set_read_turns(ReadTurns*) {}

@@ -12,10 +12,12 @@
 
 namespace ringside::engines {
 
-// Leaves out of a tick the vCPUs that the host kept waiting for a processor when the guest was
-// stopped. They do not run then, and what they stop at, when they get a processor to stop on, is
-// not what they were doing: an interrupt that came meanwhile is taken first. One that only waits
-// for QEMU's main loop, which takes a processor to stop the guest, is not left out.
+// Leaves out of a tick the vCPUs that did not run, or not undisturbed, when the guest was stopped.
+// * The host kept the vCPU waiting for a processor. When it gets one to stop on, it is not where it
+//   was: an interrupt that came meanwhile is taken first. One that only waits for QEMU's main loop,
+//   which takes a processor to stop the guest, is not left out.
+// * The host kept QEMU's main loop waiting. It raises the interrupts of timers that came due
+//   meanwhile before it stops the guest.
 class HostWaits {
  public:
   // Knows of no waits, and leaves nothing out.
@@ -27,19 +29,22 @@ class HostWaits {
 
   // Before the guest is told to stop.
   void poll();
-  // Once it has stopped, and best before it goes on: vCPUs wait for a processor then, too.
+  // Once it has stopped, and before it goes on: vCPUs wait for a processor then, too.
   void poll_again();
-  // Counts the samples in tick.not_run.
-  void leave_out(Tick& tick) const;
+  // Counts the samples in tick.not_run. States (TickPlan::states) stay, and are counted in
+  // tick.waited.
+  void leave_out(Tick& tick, bool states = false) const;
 
  private:
+  [[nodiscard]] bool has_waited(const wire::Capture& capture) const;
+
   std::vector<wire::HostWait> waits_;  // by vCPU number
-  wire::HostWait main_loop_;
+  wire::HostWait main_loop_thread_;
   // By vCPU number, in nanoseconds: when poll() was called, and from then to poll_again().
   std::vector<std::uint64_t> before_;
   std::vector<std::uint64_t> waited_;
-  std::uint64_t main_loop_ran_before_ = 0;
-  std::uint64_t main_loop_ran_ = 0;
+  wire::HostWait::Times main_loop_before_;
+  wire::HostWait::Times main_loop_;  // since then
 };
 
 }  // namespace ringside::engines

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "base/clock.h"
@@ -44,6 +46,19 @@ TEST(HostWaits, SamplesOfThreadsThatWaitedAreLeftOut) {
   ASSERT_EQ(tick.captures.size(), 1u);
   EXPECT_EQ(tick.captures[0].vcpu.value, 0u);  // it did not want a processor
   EXPECT_EQ(tick.not_run, 1u);
+}
+
+TEST(HostWaits, StatesOfThreadsThatWaitedAreCounted) {
+  const Rivals rivals;
+  HostWaits waits(::getpid(), rivals.ids(), 2);
+  waits.poll();
+  ::usleep(100'000);
+  Tick tick = tick_of(2);
+  waits.poll_again();
+  waits.leave_out(tick, true);
+  EXPECT_EQ(tick.captures.size(), 2u);
+  EXPECT_EQ(tick.not_run, 0u);
+  EXPECT_EQ(tick.waited, 2u);
 }
 
 // Kernel-only and user-only samples are parts of one whole.
@@ -87,6 +102,7 @@ TEST(HostWaits, AThreadThatSleptHasNotWaited) {
 // longer is judged, by the kernel's own figures, where no tick or switch came while they were read.
 TEST(HostWaits, AThreadThatWaitedForTheMainLoopOnlyIsLeftIn) {
   constexpr std::uint64_t kAWaitNs = 1'000'000;
+  constexpr std::uint64_t kNotYetAWaitNs = 200'000;
   cpu_set_t allowed;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
   testing::stay_on_one_processor();
@@ -103,7 +119,9 @@ TEST(HostWaits, AThreadThatWaitedForTheMainLoopOnlyIsLeftIn) {
     const auto before = figures();
     waits.poll();
     const bool read_at_once = figures() == before;
-    testing::burn(10'000'000);
+    const std::uint64_t waited_before = main_loop.total_ns();
+    testing::burn(3'000'000);
+    if (main_loop.total_ns() - waited_before > kNotYetAWaitNs) continue;
     const auto after = figures();
     waits.poll_again();
     if (!read_at_once || figures() != after) continue;
@@ -117,6 +135,42 @@ TEST(HostWaits, AThreadThatWaitedForTheMainLoopOnlyIsLeftIn) {
   }
   ::sched_setaffinity(0, sizeof(allowed), &allowed);
   if (judged == 0) GTEST_SKIP() << "others use this processor all the time";
+}
+
+// The calling thread is the main loop here, too. The vCPU's thread sleeps, and waits for nothing.
+TEST(HostWaits, AllAreLeftOutWhereTheMainLoopWaited) {
+  constexpr std::uint64_t kAWaitNs = 2'000'000;
+  std::atomic<pid_t> sleeper{0};
+  std::atomic<bool> stop{false};
+  std::thread vcpu([&] {
+    sleeper = this_thread();
+    while (!stop) ::usleep(100'000);
+  });
+  while (sleeper == 0) std::this_thread::yield();
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  testing::stay_on_one_processor();
+  {
+    const testing::RivalsOf<1> rival;
+    const wire::HostWait main_loop("/proc/thread-self/schedstat");
+    HostWaits waits(::getpid(), std::array{sleeper.load()}, 1);
+    bool waited = false;
+    for (const std::uint64_t end = end_of_patience(); !waited && monotonic_ns() < end;) {
+      const std::uint64_t before = main_loop.total_ns();
+      waits.poll();
+      testing::burn(20'000'000);
+      waits.poll_again();
+      waited = main_loop.total_ns() - before > kAWaitNs;
+    }
+    EXPECT_TRUE(waited);
+    Tick tick = tick_of(1);
+    waits.leave_out(tick);
+    EXPECT_TRUE(tick.captures.empty());
+    EXPECT_EQ(tick.not_run, 1u);
+  }
+  ::sched_setaffinity(0, sizeof(allowed), &allowed);
+  stop = true;
+  vcpu.join();
 }
 
 TEST(HostWaits, WhatIsNotKnownIsLeftIn) {

@@ -202,6 +202,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
         RINGSIDE_TRY(write_until(last_sample_ns_, seen->tick.events));
         leave_out(seen->tick);
       } else {
+        waited_states_ += seen->tick.waited;
         RINGSIDE_TRY(handle(seen->tick, seen->attributions));
       }
     }
@@ -449,12 +450,14 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {"stops that timed out", outcome.retries},
       {"paused by its user ns", outcome.user_pause_ns},
       {recording::kMemoryReadPausesCounter, pauses.total_ns},
+      {recording::kStoodStillCounter, engine_->stood_still_ns()},
       {"memory reads", pauses.count},
       {"longest memory read pause ns", pauses.longest_ns},
       {recording::kStackBytesCounter, stack_bytes_},
       {recording::kTornCounter, engine_->tears_registers() ? samples_ : 0},
       {recording::kSlowFramesCounter, unwinder_.statistics().slow_frames},
   };
+  if (options_.states) statistics.counters[recording::kWaitedStatesCounter] = waited_states_;
   for (std::size_t i = 0; i < kFrameSourceCount; ++i)
     statistics
         .counters[std::string(recording::kFramesByCounter) + name_of(static_cast<FrameSource>(i))] =

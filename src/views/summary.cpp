@@ -58,6 +58,10 @@ Summary make_summary(const profile::Profile& profile) {
     const auto& counters = profile.recorded->counters;
     const auto reads = counters.find(recording::kMemoryReadPausesCounter);
     if (reads != counters.end()) summary.stood_still_ns += reads->second;
+    // Stops whose samples were left out, too; recordings since 2026-12 have it.
+    const auto all = counters.find(recording::kStoodStillCounter);
+    if (all != counters.end())
+      summary.stood_still_ns = std::max(summary.stood_still_ns, all->second);
     summary.due = profile.recorded->due;
     summary.lost = profile.recorded->lost;
     summary.late = profile.recorded->late;

@@ -42,6 +42,21 @@ TEST(Summary, TotalsAddUpToWhatWasDue) {
   EXPECT_EQ(summary.symbol_ns, 7u);
 }
 
+// Stops whose samples were left out count, too, where the recording has them.
+TEST(Summary, TheGuestStoodStillForAllStops) {
+  TestRecording recording;
+  recording.add({"a", 10});
+  recording::Statistics statistics;
+  statistics.due = 10;
+  statistics.duration_ns = 1'000'000'000;
+  statistics.counters = {{recording::kMemoryReadPausesCounter, 300'000'000},
+                         {recording::kStoodStillCounter, 750'000'000}};
+  ASSERT_TRUE(recording.writer().add_statistics(statistics));
+  const Summary summary = make_summary(recording.profile());
+  EXPECT_EQ(summary.stood_still_ns, 750'000'000u);
+  EXPECT_DOUBLE_EQ(summary.paused_share, 0.75);
+}
+
 TEST(Summary, PartsAddUp) {
   TestRecording recording;
   recording.add({"a", 10}).add({"", 2}).add({"user:f", 5}).add({"user:f || a", 7});

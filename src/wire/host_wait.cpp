@@ -20,4 +20,9 @@ HostWait::Times HostWait::times() const {
   return times;
 }
 
+std::uint64_t own_wait_ns() {
+  static thread_local const HostWait own("/proc/thread-self/schedstat");
+  return own.total_ns();
+}
+
 }  // namespace ringside::wire

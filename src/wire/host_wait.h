@@ -30,4 +30,7 @@ class HostWait {
   UniqueFd file_;
 };
 
+// total_ns() of the calling thread.
+[[nodiscard]] std::uint64_t own_wait_ns();
+
 }  // namespace ringside::wire

@@ -158,12 +158,11 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
     if (!runs) return Tick::of_guest(left_alone());
   }
   waits_.poll();
-  StubTransport transport(*stub_, inventory_, reads_, captures_paused_, ram_.direct(),
+  StubTransport transport(*stub_, inventory_, reads_, captures_paused_, waits_, ram_.direct(),
                           stopped_pages_);
   auto tick = WaveSampler(transport, arch(), vcpu_count()).run(plan);
-  waits_.poll_again();
   if (!tick && is_of_migration(tick.error())) return Tick::of_guest(LeftAlone::kMigrating);
-  if (tick) waits_.leave_out(*tick);
+  if (tick) waits_.leave_out(*tick, plan.states);
   return tick;
 }
 

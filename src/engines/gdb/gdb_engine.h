@@ -89,6 +89,9 @@ class GdbEngine final : public Engine {
     return ram_.was_asked() && !ram_.reads_qemu();
   }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return read_stops_.pauses(); }
+  [[nodiscard]] std::uint64_t stood_still_ns() const override {
+    return stub_->held_time().total_ns();
+  }
   void set_read_turns(ReadTurns* turns) override { read_stops_.set_turns(turns); }
 
   // For an engine that has QEMU's monitor beside the stub: what it says about a migration.

@@ -155,6 +155,7 @@ Result<bool> StubTransport::stop(std::span<wire::Capture> captures) {
   if (!stopped.ours && !captures_paused_) return false;
   resumes_ = stopped.ours;
   pause_.began_ns = stopped.stopped_ns;
+  host_waits_.poll_again();
   take(stopped.replies);
   return true;
 }

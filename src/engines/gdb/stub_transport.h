@@ -11,6 +11,7 @@
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory/memory_reads.h"
 #include "engines/gdb/protocol/stub.h"
+#include "engines/host_waits.h"
 #include "engines/wave_sampler.h"
 
 namespace ringside::engines::gdb {
@@ -26,13 +27,16 @@ namespace ringside::engines::gdb {
 class StubTransport final : public WaveTransport {
  public:
   // `captures_paused`: also a guest that its user has paused, and leaves it so.
+  // It polls `host_waits` again once the guest has stopped.
   // `ram`: QEMU's own memory, by way of `pages`; null where it cannot be read.
   StubTransport(Stub& stub, const Inventory& inventory, const MemoryReads& reads,
-                bool captures_paused, memory::RamMemory* ram, memory::StoppedPages& pages)
+                bool captures_paused, HostWaits& host_waits, memory::RamMemory* ram,
+                memory::StoppedPages& pages)
       : stub_(stub),
         inventory_(inventory),
         reads_(reads),
         captures_paused_(captures_paused),
+        host_waits_(host_waits),
         ram_(ram),
         pages_(pages),
         vcpus_(inventory.threads.size()) {}
@@ -84,6 +88,7 @@ class StubTransport final : public WaveTransport {
   const Inventory& inventory_;
   const MemoryReads& reads_;
   bool captures_paused_;
+  HostWaits& host_waits_;
   memory::RamMemory* ram_;
   memory::StoppedPages& pages_;
   std::vector<Vcpu> vcpus_;

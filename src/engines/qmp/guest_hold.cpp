@@ -22,8 +22,17 @@ GuestHold::~GuestHold() {
     if (watch_->is_under_way() && is_sent())
       leave_standing();
     else
-      set_state(GuestState::kRunning);
+      has_gone_on();
   }
+}
+
+// By QEMU's events the guest stood still for longer: an answer waits until we get a processor.
+void GuestHold::has_gone_on() {
+  const bool by_events = monitor_->resumes() != resumes_before_ && monitor_->last_stop_ns() != 0;
+  pause_ns_ = by_events ? monitor_->last_stop_ns() : monotonic_ns() - began_ns_;
+  held_time_->end_after(pause_ns_);
+  holds_ = false;
+  set_state(GuestState::kRunning);
 }
 
 // QEMU has stopped the guest itself meanwhile, or would have.
@@ -35,6 +44,7 @@ Result<bool> GuestHold::is_being_sent() {
 
 void GuestHold::leave_standing() {
   holds_ = false;
+  held_time_->end(monotonic_ns());
   watch_->set_left_standing(true);
   set_state(GuestState::kPaused);
 }
@@ -47,8 +57,7 @@ Result<void> GuestHold::let_run_if_here() {
   }
   const auto went_on = monitor_->execute("cont", {});
   if (!went_on) return tl::unexpected<Error>(settle_refusal(went_on.error()));
-  holds_ = false;
-  set_state(GuestState::kRunning);
+  has_gone_on();
   return {};
 }
 
@@ -79,14 +88,19 @@ Result<std::vector<nlohmann::json>> GuestHold::begin(const Requests& requests) {
   all.append(requests);
   holds_ = true;  // from the first byte on
   set_state(GuestState::kOurs);
+  resumes_before_ = monitor_->resumes();
+  began_ns_ = monotonic_ns();
+  held_time_->begin(began_ns_);
   Monitor::Moment stop{.of = kQuestions};
   RINGSIDE_ASSIGN(auto answers, monitor_->exchange(all, &stop));
   began_ns_ = stop.answered_ns;
+  held_time_->begin(began_ns_);
   const nlohmann::json& status = answers[kQuestions - 1];
   const bool was_paused = status.is_object() && status.value("status", "") != "running";
   found_paused_ = was_paused && !stop.resumed_before;
   if (found_paused_) {
     holds_ = false;
+    held_time_->cancel();
     set_state(GuestState::kPaused);
   }
   answers.erase(answers.begin(), answers.begin() + kQuestions + 1);
@@ -98,7 +112,6 @@ Result<std::vector<nlohmann::json>> GuestHold::end(const Requests& requests) {
   if (watch_->asks_before_continue()) {
     RINGSIDE_ASSIGN(auto answers, monitor_->exchange(requests));
     RINGSIDE_TRY(let_run_if_here());
-    pause_ns_ = monotonic_ns() - began_ns_;
     return answers;
   }
   Requests all;
@@ -106,9 +119,7 @@ Result<std::vector<nlohmann::json>> GuestHold::end(const Requests& requests) {
   all.add("cont");
   auto answers = monitor_->exchange(all);
   if (!answers) return tl::unexpected<Error>(settle_refusal(answers.error()));
-  pause_ns_ = monotonic_ns() - began_ns_;
-  holds_ = false;
-  set_state(GuestState::kRunning);
+  has_gone_on();
   answers->pop_back();
   return answers;
 }

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "engines/guardian.h"
+#include "engines/held_time.h"
 #include "engines/qmp/monitor.h"
 
 namespace ringside::engines::qmp {
@@ -13,11 +14,17 @@ namespace ringside::engines::qmp {
 // The guest stands still while this lives, from begin() to end(). It runs again at the end of its
 // life, whatever has failed, and at the end of ours, by the guardian. Without `stops` the guest
 // runs on all the time. A guest that QEMU is sending elsewhere when it is to run again is left
-// standing; `watch` knows that then.
+// standing; `watch` knows that then. `held_time` counts how long the guest stood still, by QEMU's
+// own STOP and RESUME events where both have come.
 class GuestHold {
  public:
-  GuestHold(Monitor& monitor, Guardian* guardian, bool stops, MigrationWatch& watch)
-      : monitor_(&monitor), guardian_(guardian), watch_(&watch), stops_(stops) {}
+  GuestHold(Monitor& monitor, Guardian* guardian, bool stops, MigrationWatch& watch,
+            HeldTime& held_time)
+      : monitor_(&monitor),
+        guardian_(guardian),
+        watch_(&watch),
+        held_time_(&held_time),
+        stops_(stops) {}
   ~GuestHold();
   GuestHold(const GuestHold&) = delete;
   GuestHold& operator=(const GuestHold&) = delete;
@@ -46,13 +53,16 @@ class GuestHold {
   // being sent.
   [[nodiscard]] Error settle_refusal(const Error& error);
   void leave_standing();
+  void has_gone_on();
 
   Monitor* monitor_;
   Guardian* guardian_;
   MigrationWatch* watch_;
+  HeldTime* held_time_;
   bool stops_;
   bool holds_ = false;
   bool found_paused_ = false;
+  std::uint64_t resumes_before_ = 0;
   std::uint64_t began_ns_ = 0;
   std::uint64_t pause_ns_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "engines/qmp/guest_hold.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ class GuestHolds : public ::testing::Test {
     guardian_ = std::move(*guardian);
     (void)watch_.asks_at_stop();
     watch_.answered(Migration::kNone, 1);
-    hold_.emplace(*monitor_, guardian_.get(), true, watch_);
+    hold_.emplace(*monitor_, guardian_.get(), true, watch_, held_time_);
     end_.say(answers);
     Requests request;
     request.add_human("info registers -a");
@@ -59,6 +60,7 @@ class GuestHolds : public ::testing::Test {
                         [this] { return std::optional(threads_.size()); }};
   std::optional<Monitor> monitor_;
   std::unique_ptr<Guardian> guardian_;
+  HeldTime held_time_;
   std::optional<GuestHold> hold_;
 };
 
@@ -72,6 +74,22 @@ TEST_F(GuestHolds, StopAndContinueAGuestThatRuns) {
   begin(kRunsAndStops);
   EXPECT_FALSE(hold_->found_paused());
   EXPECT_THAT(end(), HasSubstr("\"cont\""));
+}
+
+// QEMU's events say how long the guest stood still.
+TEST_F(GuestHolds, CountHowLongTheGuestStoodStill) {
+  const auto event = [](const char* name, int microseconds) {
+    return fmt::format(
+        "{{\"event\": \"{}\", \"timestamp\": {{\"seconds\": 7, \"microseconds\": {}}}}}\n", name,
+        microseconds);
+  };
+  begin(
+      "{\"return\": {\"status\": \"running\"}, \"id\": 2}\n"
+      "{\"return\": {\"status\": \"running\"}, \"id\": 3}\n" +
+      event("STOP", 1'000) + "{\"return\": {}, \"id\": 4}\n{\"return\": \"RIP=0\", \"id\": 5}\n");
+  end_.say(event("RESUME", 31'000));
+  EXPECT_THAT(end(), HasSubstr("\"cont\""));
+  EXPECT_EQ(held_time_.total_ns(), 30'000'000u);
 }
 
 // The user's stop has waited beside ours, and QEMU takes one request of each monitor in turn.

@@ -141,12 +141,12 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   if (why != LeftAlone::kNo && (runs || !options_.captures_paused)) return Tick::of_guest(why);
   memory::RamMemory* const ram = qemus_memory() != nullptr ? ram_.direct() : nullptr;
   const bool stops = options_.stops_the_guest && runs;
-  GuestHold hold(monitor_, guardian_.get(), stops, watch_);
+  GuestHold hold(monitor_, guardian_.get(), stops, watch_, held_time_);
   host_waits_.poll();
   HmpTransport transport(hold, arch_, vcpus_, wait_instructions_, host_waits_, ram, stopped_pages_);
   auto tick = WaveSampler(transport, arch_, vcpus_).run(plan);
   if (!tick && is_of_migration(tick.error())) return Tick::of_guest(LeftAlone::kMigrating);
-  if (tick && stops) host_waits_.leave_out(*tick);
+  if (tick && stops) host_waits_.leave_out(*tick, plan.states);
   return tick;
 }
 

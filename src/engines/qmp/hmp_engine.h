@@ -12,6 +12,7 @@
 #include "engines/gdb/stub_thread.h"
 #include "engines/guardian.h"
 #include "engines/guest_claim.h"
+#include "engines/held_time.h"
 #include "engines/host_waits.h"
 #include "engines/qmp/monitor.h"
 #include "engines/qmp/monitor_ram.h"
@@ -55,6 +56,7 @@ class HmpEngine final : public Engine {
   [[nodiscard]] bool tears_registers() const override { return !options_.stops_the_guest; }
   [[nodiscard]] std::string explain_memory_access() const override { return explanation_; }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return {}; }
+  [[nodiscard]] std::uint64_t stood_still_ns() const override { return held_time_.total_ns(); }
 
  private:
   HmpEngine(Monitor monitor, std::unique_ptr<Guardian> guardian, const Options& options, Arch arch,
@@ -87,6 +89,7 @@ class HmpEngine final : public Engine {
   MigrationWatch watch_;
   WaitInstructions wait_instructions_;
   HostWaits host_waits_;
+  HeldTime held_time_;
   std::optional<Scheduling> scheduling_before_;  // of QEMU's main loop
   QemuRam ram_;
   memory::StoppedPages stopped_pages_;

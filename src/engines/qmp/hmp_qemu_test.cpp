@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <thread>
 
 #include "base/testing/rivals.h"
@@ -107,12 +108,6 @@ std::vector<std::string> busy_guest(const std::string& folder) {
   return {"-bios", folder + "/firmware"};
 }
 
-void keep_on_one_processor(pid_t process) {
-  for (const auto& task :
-       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process)))
-    ringside::testing::stay_on_one_processor(std::stoi(task.path().filename().string()));
-}
-
 // Where it was is not what it did: else an interrupt that came while it waited has samples.
 TEST_F(HmpQemu, LeavesOutAVcpuThatWaitsForAProcessor) {
   if (!qemu_) return;
@@ -121,7 +116,7 @@ TEST_F(HmpQemu, LeavesOutAVcpuThatWaitsForAProcessor) {
   std::string why;
   const auto busy = QemuProcess::start(words, why);
   ASSERT_TRUE(busy) << why;
-  keep_on_one_processor(busy->pid());
+  busy->stay_on_one_processor();
   const ringside::testing::Rivals rivals;
   const auto attachment = connect({folder_ + "/busy", {}, {}}, folder_, true);
   ASSERT_TRUE(attachment) << attachment.error().message;
@@ -135,6 +130,11 @@ TEST_F(HmpQemu, LeavesOutAVcpuThatWaitsForAProcessor) {
     ::usleep(3000);
   }
   EXPECT_GT(waited, 5u);
+  // Stops whose samples were left out, too.
+  const std::vector<std::uint64_t> stops = busy->take_stops();
+  const double stood_us = std::accumulate(stops.begin(), stops.end(), 0.0);
+  EXPECT_NEAR(static_cast<double>(attachment->engine->stood_still_ns()) / 1000, stood_us,
+              stood_us / 50);
 }
 
 TEST_F(HmpQemu, LeavesAPausedGuestPaused) {

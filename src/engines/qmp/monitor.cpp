@@ -32,6 +32,17 @@ std::string text_of(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// When an event came, by QEMU's clock of real time; 0 where it does not say.
+std::uint64_t time_of(const json& message) {
+  const auto found = message.is_object() ? message.find("timestamp") : message.end();
+  if (found == message.end() || !found->is_object()) return 0;
+  const auto number = [&](const char* key) -> std::uint64_t {
+    const auto part = found->find(key);
+    return part != found->end() && part->is_number_unsigned() ? part->get<std::uint64_t>() : 0;
+  };
+  return number("seconds") * 1'000'000'000u + number("microseconds") * 1'000u;
+}
+
 std::string printable(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '.';
@@ -262,14 +273,22 @@ Result<json> Monitor::parse_message(const std::string& line) {
   if (message.is_discarded() || too_deep)
     return fail(ErrorCode::kProtocol, "{} is no QMP socket: it says '{}'", name_,
                 printable(line.substr(0, kExcerpt)));
-  const std::string event = text_of(message, "event");
-  if (event == "STOP") guest_runs_ = false;
-  if (event == "SHUTDOWN") is_ending_ = true;
-  if (event != "RESUME") return message;
-  guest_runs_ = true;
-  is_ending_ = false;  // -no-shutdown
-  ++resumes_;
+  note_event(text_of(message, "event"), time_of(message));
   return message;
+}
+
+void Monitor::note_event(std::string_view event, std::uint64_t time_ns) {
+  if (event == "SHUTDOWN") is_ending_ = true;
+  if (event == "STOP") {
+    guest_runs_ = false;
+    stop_began_ns_ = time_ns;
+  } else if (event == "RESUME") {
+    guest_runs_ = true;
+    is_ending_ = false;  // -no-shutdown
+    ++resumes_;
+    const std::uint64_t began_ns = std::exchange(stop_began_ns_, 0);
+    last_stop_ns_ = began_ns != 0 && time_ns > began_ns ? time_ns - began_ns : 0;
+  }
 }
 
 void Monitor::take_events() {
@@ -295,6 +314,7 @@ Result<std::string> Monitor::read_line(Deadline deadline) {
     unread_.resize(searched + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0 || is_peer_gone(error)) return fail_closed();
     if (got < 0 && error != EINTR && error != EAGAIN) return fail_errno("receive from " + name_);
+    if (got > 0) acknowledge_at_once(socket_.get());
     if (error == EAGAIN) RINGSIDE_TRY(wait_for(POLLIN, deadline));
   }
 }

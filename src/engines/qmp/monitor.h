@@ -87,6 +87,11 @@ class Monitor {
   // Whether the guest runs, by the last status() and QEMU's events since, as far as they were read.
   [[nodiscard]] bool guest_runs() const { return guest_runs_; }
 
+  // How often QEMU has let the guest run, by the events that were read, and how long the guest
+  // stood still before the last time: between the times that QEMU's STOP and RESUME events carry.
+  // 0 where no STOP was read.
+  [[nodiscard]] std::uint64_t resumes() const { return resumes_; }
+  [[nodiscard]] std::uint64_t last_stop_ns() const { return last_stop_ns_; }
   // Reads the events that have come. QEMU keeps what nobody reads, without a limit. A failure here
   // recurs at the next command.
   void take_events();
@@ -119,6 +124,7 @@ class Monitor {
   [[nodiscard]] Result<nlohmann::json> read_message(Deadline deadline);
   [[nodiscard]] Result<nlohmann::json> read_answer(std::uint64_t id, Deadline deadline);
   [[nodiscard]] Result<nlohmann::json> parse_message(const std::string& line);
+  void note_event(std::string_view event, std::uint64_t time_ns);
   [[nodiscard]] bool continue_guest();
   [[nodiscard]] tl::unexpected<Error> fail_closed();
   [[nodiscard]] Result<void> go_on(Deadline deadline) const;
@@ -134,7 +140,9 @@ class Monitor {
   std::string version_;
   std::uint64_t last_id_ = 0;
   bool guest_runs_ = false;
-  std::uint64_t resumes_ = 0;  // RESUME events so far
+  std::uint64_t resumes_ = 0;        // RESUME events so far
+  std::uint64_t stop_began_ns_ = 0;  // of QEMU's clock of real time; 0: no STOP since the RESUME
+  std::uint64_t last_stop_ns_ = 0;
 };
 
 }  // namespace ringside::engines::qmp

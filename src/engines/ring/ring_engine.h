@@ -51,6 +51,7 @@ class RingEngine final : public Engine, public SelfPaced {
     return way_in_->memory_reads_stop_the_guest();
   }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return way_in_->memory_pauses(); }
+  [[nodiscard]] std::uint64_t stood_still_ns() const override { return way_in_->stood_still_ns(); }
   void set_read_turns(ReadTurns* turns) override { way_in_->set_read_turns(turns); }
   [[nodiscard]] SelfPaced* self_paced() override { return this; }
 

@@ -10,6 +10,7 @@ CapturePlanner::CapturePlanner(const CaptureFeedback& feedback, const SamplingOp
       kernel_(options.kernel),
       user_(options.user),
       halted_(options.halted),
+      states_(options.states),
       recipes_(vcpus),
       vcpus_(vcpus) {
   for (std::size_t i = 0; i < vcpus; ++i) {
@@ -42,7 +43,7 @@ engines::TickPlan CapturePlanner::plan(const guestos::Adapter& adapter) {
   }
   stale_ = false;
   generation_ = generation;
-  return {kernel_, user_, vcpus_, adapter.arch(), halted_};
+  return {kernel_, user_, vcpus_, adapter.arch(), halted_, states_};
 }
 
 }  // namespace ringside::session

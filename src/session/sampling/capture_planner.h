@@ -28,6 +28,7 @@ class CapturePlanner {
   bool kernel_;
   bool user_;
   bool halted_;
+  bool states_;
   bool stale_ = true;
   std::uint64_t generation_ = 0;
   std::vector<std::vector<wire::RecipeOp>> recipes_;

@@ -23,6 +23,8 @@ struct SamplingOptions {
   // Samples of halted vCPUs, where an engine stops the guest. Else, and where vCPUs sample
   // themselves, those are idle.
   bool halted = false;
+  // Each sample is the state of its vCPU, and none in shares (engines::TickPlan::states).
+  bool states = false;
   std::vector<VcpuId> vcpus;  // empty: all
   bool jitter = true;
   std::uint64_t seed = 1;

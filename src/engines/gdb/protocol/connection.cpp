@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/socket.h"
 #include "engines/gdb/protocol/packet.h"
 
 namespace ringside::engines::gdb {
@@ -76,6 +77,7 @@ Result<bool> Connection::fill(Wait wait, Clock::time_point deadline) {
         ::recv(socket_.get(), buffer_.data() + end_, buffer_.size() - end_, MSG_DONTWAIT);
     if (got > 0) {
       end_ += static_cast<std::size_t>(got);
+      acknowledge_at_once(socket_.get());
       return true;
     }
     if (got == 0 || is_peer_gone(errno)) return closed();
@@ -89,6 +91,16 @@ Result<bool> Connection::fill(Wait wait, Clock::time_point deadline) {
     RINGSIDE_ASSIGN(const bool ready, wait_for(POLLIN, deadline));
     if (!ready) return false;
   }
+}
+
+Result<bool> Connection::receive_acknowledgement(Clock::time_point deadline) {
+  if (begin_ == end_) {
+    RINGSIDE_ASSIGN(const bool came, fill(Wait::kYes, deadline));
+    if (!came) return false;
+  }
+  if (unread().front() != '+') return false;
+  ++begin_;
+  return true;
 }
 
 std::string_view Connection::unread() const {

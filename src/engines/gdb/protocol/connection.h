@@ -45,6 +45,10 @@ class Connection {
   // The next packet's body if it is there already.
   [[nodiscard]] Result<std::optional<std::string>> receive_pending();
 
+  // Waits for the peer's '+' for the last packet. False where something else is there, or nothing
+  // comes in time. Errors: kClosed.
+  [[nodiscard]] Result<bool> receive_acknowledgement(Clock::time_point deadline);
+
   // Bytes that have arrived and are not a packet yet, for messages.
   [[nodiscard]] std::string_view unread() const;
 

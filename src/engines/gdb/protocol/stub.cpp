@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engines/gdb/protocol/packet.h"
+#include "wire/host_wait.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -39,6 +40,7 @@ Stub::Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> g
       watch_(std::move(watch)) {
   connection_.set_acknowledging(traits_.acknowledges && !traits_.qemu);
   if (guardian_) guardian_->set_state(guest_state_in(state_));
+  if (guest_ran) held_time_.begin(monotonic_ns());
 }
 
 Stub::~Stub() {
@@ -58,8 +60,23 @@ void Stub::take(StopEvent event) {
   assert(next);
   if (!next) return;
   state_ = *next;
+  const bool goes_on = event == StopEvent::kContinueSent;
+  if (state_ != StopState::kHeld && !goes_on) held_time_.end(monotonic_ns());
   connection_.set_spin(std::chrono::microseconds(0));
   if (guardian_) guardian_->set_state(guest_state_in(state_));
+}
+
+// QEMU acknowledges `c` right before it lets the guest go on; on a busy host that may be some
+// milliseconds after it was sent. Waits of our own thread from then on are no time of the guest's.
+void Stub::take_continue(std::uint64_t waited_before_ns) {
+  constexpr std::chrono::milliseconds kLongest{20};
+  take(StopEvent::kContinueSent);
+  if (traits_.qemu && traits_.acknowledges) {
+    (void)connection_.receive_acknowledgement(Clock::now() + kLongest);
+    held_time_.end(monotonic_ns() - (wire::own_wait_ns() - waited_before_ns));
+  } else {
+    held_time_.end(monotonic_ns());
+  }
 }
 
 Result<void> Stub::send(std::string_view bytes, Clock::time_point deadline) {
@@ -158,9 +175,13 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, const std::function<void()>
   const bool was_paused = state_ == StopState::kPaused;
   if (!was_paused) take(StopEvent::kStopSent);
   stopped.asked_ns = monotonic_ns();
+  stopped.waited_before_ns = wire::own_wait_ns();
+  held_time_.begin(stopped.asked_ns);
   const std::string_view stops = traits_.silent_stops ? kCurrentThreadTwice : kCurrentThread;
   const Stopping stopping{stopped, on_stop};
   auto replies = traits_.qemu ? ask(requests, stops, {}, &stopping) : stop_plain(batch, stopping);
+  if (stopped.ours) held_time_.begin(stopped.stopped_ns);
+  if (replies && !stopped.ours) held_time_.cancel();
   // Where the outcome is not known, a guest that its user had stopped stays so.
   if (replies && !stopped.ours) take(StopEvent::kFoundPaused);
   if (replies && stopped.ours && was_paused) take(StopEvent::kFoundRunning);
@@ -196,10 +217,11 @@ Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
     RINGSIDE_TRY(resume());
     return replies;
   }
+  const std::uint64_t waited_before_ns = wire::own_wait_ns();
   auto replies = ask(batch, before_batch(), kContinue, nullptr);
   // `c` has gone out with the batch, whatever came back, except where it did not.
   if (state_ == StopState::kBrokenOff) return or_resume(std::move(replies));
-  if (state_ == StopState::kHeld) take(StopEvent::kContinueSent);
+  if (state_ == StopState::kHeld) take_continue(waited_before_ns);
   return replies;
 }
 
@@ -232,9 +254,10 @@ Result<void> Stub::resume() {
     ++outstanding_;
   }
   bytes += kContinue;
+  const std::uint64_t waited_before_ns = wire::own_wait_ns();
   auto sent = send(bytes, deadline());
   if (sent)
-    take(StopEvent::kContinueSent);
+    take_continue(waited_before_ns);
   else if (state_ == StopState::kBrokenOff)
     let_go();
   return sent;

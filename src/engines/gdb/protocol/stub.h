@@ -13,6 +13,7 @@
 #include "engines/gdb/protocol/connection.h"
 #include "engines/gdb/protocol/stop_state.h"
 #include "engines/guardian.h"
+#include "engines/held_time.h"
 #include "engines/migration_watch.h"
 #include "engines/patience.h"
 
@@ -81,10 +82,11 @@ class Stub {
   [[nodiscard]] Result<void> notice_stops();
 
   struct Stopped {
-    bool ours = false;                 // false: its user had stopped it
-    std::uint64_t asked_ns = 0;        // monotonic; when the guest was asked to stop
-    std::uint64_t stopped_ns = 0;      // when it had stopped
-    std::vector<std::string> replies;  // to the batch
+    bool ours = false;                   // false: its user had stopped it
+    std::uint64_t asked_ns = 0;          // monotonic; when the guest was asked to stop
+    std::uint64_t stopped_ns = 0;        // when it had stopped, at the latest
+    std::uint64_t waited_before_ns = 0;  // for a processor: our thread, until asked_ns
+    std::vector<std::string> replies;    // to the batch
   };
   // Stops the guest and answers `batch`, which must not be empty. After an error the guest is asked
   // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
@@ -108,6 +110,7 @@ class Stub {
   void note_migration(Migration migration);
   // The text that QEMU's monitor prints for a command. Stops the guest for a moment if it runs.
   [[nodiscard]] Result<std::string> ask_monitor(std::string_view command);
+  [[nodiscard]] const HeldTime& held_time() const { return held_time_; }
   // When the guest had last stopped for us (monotonic).
   [[nodiscard]] std::uint64_t last_stop_ns() const { return last_stop_ns_; }
   // To be called around batches that enter and leave QEMU's physical mode. Where such a batch
@@ -147,6 +150,8 @@ class Stub {
   template <class T>
   [[nodiscard]] Result<T> or_resume(Result<T> result);
   [[nodiscard]] Result<void> send(std::string_view bytes, Clock::time_point deadline);
+  // `waited_before_ns`: wire::own_wait_ns() when `c` was sent.
+  void take_continue(std::uint64_t waited_before_ns);
   [[nodiscard]] tl::unexpected<Error> ended() const;
   [[nodiscard]] bool has_ended() const {
     return state_ == StopState::kDetached || state_ == StopState::kGone;
@@ -169,6 +174,7 @@ class Stub {
   StopState state_;
   PhysicalMode physical_mode_ = PhysicalMode::kNeverEntered;  // kEntered: or it may be so
   std::uint64_t last_stop_ns_ = 0;
+  HeldTime held_time_;
   std::size_t outstanding_ = 0;  // answers to requests of a batch that failed
   std::string console_;          // what the monitor has printed since it was last asked
   MigrationWatch watch_;

@@ -4,6 +4,7 @@
 #include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/protocol/packet.h"
 #include "engines/gdb/protocol/stub.h"
+#include "wire/host_wait.h"
 
 // How Stub sends requests and takes what comes back.
 namespace ringside::engines::gdb {
@@ -78,8 +79,13 @@ Result<void> Stub::catch_up() {
   return {};
 }
 
+// The answer was there when our thread began to wait for a processor.
 void Stub::Stopping::has_stopped() const {
+  constexpr std::uint64_t kPromptNs = 400'000;
   outcome.stopped_ns = monotonic_ns();
+  const std::uint64_t took = outcome.stopped_ns - outcome.asked_ns;
+  if (took > kPromptNs)
+    outcome.stopped_ns -= std::min(took, wire::own_wait_ns() - outcome.waited_before_ns);
   if (on_stop) on_stop();
 }
 

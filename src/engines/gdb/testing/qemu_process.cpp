@@ -1,5 +1,6 @@
 #include "engines/gdb/testing/qemu_process.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -10,6 +11,7 @@
 #include <filesystem>
 
 #include "base/socket.h"
+#include "base/testing/rivals.h"
 #include "base/testing/time_limits.h"
 
 namespace ringside::engines::gdb::testing {
@@ -157,6 +159,11 @@ bool QemuProcess::stays_paused() {
     ::usleep(10'000);
   }
   return true;
+}
+
+void QemuProcess::stay_on_one_processor() const {
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid_)))
+    ringside::testing::stay_on_one_processor(std::stoi(task.path().filename().string()));
 }
 
 void QemuProcess::freeze() const { ::kill(pid_, SIGSTOP); }

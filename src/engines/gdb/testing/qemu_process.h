@@ -42,6 +42,8 @@ class QemuProcess {
   // Whether it is paused, and still so after a tenth of a second.
   [[nodiscard]] bool stays_paused();
   void kill();
+  // Its threads run on the first processor that the caller may use, and on no other.
+  void stay_on_one_processor() const;
   // Stops all of its threads, as a host that is out of memory or processors might.
   void freeze() const;
   void thaw() const;
