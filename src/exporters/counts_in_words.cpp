@@ -1,6 +1,7 @@
 #include "exporters/counts_in_words.h"
 
 #include "exporters/units.h"
+#include "views/summary.h"
 
 namespace ringside::exporters {
 namespace {
@@ -49,6 +50,15 @@ std::string sampled_in_words(const profile::Profile& profile) {
   return sampled(weight, samples, profile.unit);
 }
 
+std::string idle_in_words(const profile::Profile& profile, profile::Weight idle,
+                          profile::Weight seen) {
+  const views::Summary summary = views::make_summary(profile);
+  const profile::Weight all = summary.sampled + summary.idle + summary.skipped + summary.failed;
+  const std::uint64_t lost = summary.lost.value_or(0);
+  if (seen != all && lost != 0) return {};
+  return fmt::format("{}% idle", format_percent(idle, seen + static_cast<profile::Weight>(lost)));
+}
+
 std::string counts_in_words(const profile::Profile& profile,
                             const views::OverheadSection& section) {
   // The profile has no totals of one vCPU.
@@ -60,9 +70,12 @@ std::string counts_in_words(const profile::Profile& profile,
       {static_cast<profile::Weight>(section.samples),
        section.vcpu ? static_cast<profile::Weight>(section.samples) : total_samples(profile)},
       profile.unit);
-  if (const Count idle = count(section.idle, Disposition::kIdle); idle.all != 0)
-    text += fmt::format(", {} idle ({}% idle)", format_part(idle),
-                        format_percent(section.idle, section.sampled + section.idle));
+  if (const Count idle = count(section.idle, Disposition::kIdle); idle.all != 0) {
+    const std::string share = idle_in_words(
+        profile, section.idle, section.sampled + section.idle + section.skipped + section.failed);
+    text += fmt::format(", {} idle", format_part(idle));
+    if (!share.empty()) text += fmt::format(" ({})", share);
+  }
   if (const Count skipped = count(section.skipped, Disposition::kSkipped); skipped.all != 0)
     text += fmt::format(", {} skipped", format_part(skipped));
   if (const Count failed = count(section.failed, Disposition::kFailed); failed.all != 0)

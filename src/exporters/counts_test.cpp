@@ -74,10 +74,10 @@ TEST(Counts, TextsAgree) {
   EXPECT_THAT(text_of([&](Sink& sink) { return write_summary(profile, sink); }), rows);
   EXPECT_THAT(text_of([&](Sink& sink) { return write_header(profile, sink); }), rows);
   const std::string report = report_of(profile);
-  EXPECT_THAT(report, HasSubstr("# All vCPUs: 13 ticks sampled (6 samples), 20 idle (60.61% idle), "
+  EXPECT_THAT(report, HasSubstr("# All vCPUs: 13 ticks sampled (6 samples), 20 idle (47.62% idle), "
                                 "4 skipped, 3 failed\n"));
   EXPECT_EQ(sum_of_column(report, 2), kSamples);
-  EXPECT_THAT(picture_of(profile), HasSubstr("13 ticks sampled (6 samples)"));
+  EXPECT_THAT(picture_of(profile), HasSubstr("13 ticks sampled (6 samples) · 47.62% idle"));
 }
 
 TEST(Counts, ExportsAgree) {
@@ -120,9 +120,31 @@ TEST(Counts, AFilterShowsAPart) {
   options.filter.vcpus = {VcpuId{0}};
   const auto profile = recording.profile(options);
   EXPECT_THAT(report_of(profile),
-              HasSubstr("# All vCPUs: 3 of 13 ticks sampled (3 of 6 samples), 20 idle (86.96% "
-                        "idle), 0 of 4 skipped, 0 of 3 failed\n"));
+              HasSubstr("# All vCPUs: 3 of 13 ticks sampled (3 of 6 samples), 20 idle, "
+                        "0 of 4 skipped, 0 of 3 failed\n"));
   EXPECT_THAT(picture_of(profile), HasSubstr("3 of 13 ticks sampled (3 of 6 samples)"));
+}
+
+// By vCPU, too, where no tick was lost; else nobody knows whose the lost ones were.
+TEST(Counts, TheIdleShareIsOfAllThatWasDue) {
+  for (const std::uint64_t lost : {0, 60}) {
+    TestRecording recording;
+    recording.add({"a", 5}).add({.stack = "b", .count = 10, .vcpu = 1});
+    recording.add(wire::Disposition::kIdle, 15, 0, 1).add(wire::Disposition::kIdle, 10, 1, 1);
+    recording::Statistics statistics;
+    statistics.due = 40 + lost;
+    statistics.lost = lost;
+    statistics.counters = {{recording::kLostLate, lost}};
+    EXPECT_TRUE(recording.writer().add_statistics(statistics));
+    const auto profile = recording.profile();
+    const std::string share = lost == 0 ? "62.50% idle" : "25.00% idle";
+    const std::string report =
+        text_of([&](Sink& sink) { return write_report(profile, ReportOptions(), sink); });
+    EXPECT_THAT(report, HasSubstr("# All vCPUs: 15 ticks sampled, 25 idle (" + share + ")\n"));
+    EXPECT_THAT(report, HasSubstr(lost == 0 ? "# vCPU 0: 5 ticks sampled, 15 idle (75.00% idle)\n"
+                                            : "# vCPU 0: 5 ticks sampled, 15 idle\n"));
+    EXPECT_THAT(picture_of(profile), HasSubstr(" · " + share));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "exporters/lost_in_words.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "exporters/units.h"
+#include "recording/counters.h"
 #include "views/summary.h"
 
 namespace ringside::exporters {
@@ -12,18 +16,34 @@ bool matters(const views::Summary& summary) {
   return summary.due && summary.lost && *summary.lost * 100 > *summary.due * kMattersFrom;
 }
 
-std::string advice(const std::string& reason, const std::string& engine) {
+bool is_one_of(const std::string& reason, std::initializer_list<const char*> counters) {
+  return std::any_of(counters.begin(), counters.end(), [&](const char* counter) {
+    return reason == recording::lost_because(counter);
+  });
+}
+
+// A tick takes less than a millisecond or two of a host that is not busy: at lower rates it is late
+// for want of a processor, not for the rate.
+bool is_by_host(const std::string& reason, std::uint64_t interval_ns) {
+  constexpr std::uint64_t kSeldomNs = 2'000'000;
+  if (reason == recording::lost_because(recording::kLostByHost)) return true;
+  return interval_ns >= kSeldomNs &&
+         is_one_of(reason,
+                   {recording::kLostToVcpu, recording::kLostLate, recording::kLostToEngine});
+}
+
+std::string advice(const std::string& reason, const recording::Header& header) {
   if (reason == recording::lost_because(recording::kLostToSuspension))
     return "do not suspend it (Ctrl-Z) while it records";
-  if (reason == recording::lost_because(recording::kLostToGuestRing) ||
-      reason == recording::lost_because(recording::kLostByOverwriting))
+  if (is_one_of(reason, {recording::kLostToGuestRing, recording::kLostByOverwriting}))
     return "give the guest's rings more words, or let the guest sample less often";
-  if (reason != recording::lost_because(recording::kLostByHost))
-    return engine == "ring" ? "let the guest sample less often"
-                            : "sample less often (-F, --interval)";
+  if (!is_by_host(reason, header.interval_ns))
+    return header.engine == "ring" ? "let the guest sample less often"
+                                   : "sample less often (-F, --interval)";
   return fmt::format(
-      "the host is busy: give it less to do or the guest fewer vCPUs, lower the rate{}",
-      engine == "tcg" ? ", or try --engine gdb" : "");
+      "the host is busy: give it less to do, the guest fewer vCPUs or QEMU's group of tasks a "
+      "higher priority (docs/busy-hosts.md){}",
+      header.engine == "tcg" ? ", or try --engine gdb" : "");
 }
 
 }  // namespace
@@ -35,7 +55,17 @@ std::string lost_in_words(const profile::Profile& profile) {
   return fmt::format("{} of {} vCPU ticks ({}%) were lost, most of them: {}; {}",
                      format_count(*summary.lost), format_count(*summary.due),
                      format_percent(*summary.lost, *summary.due), most,
-                     advice(most, profile.header.engine));
+                     advice(most, profile.header));
+}
+
+std::string waits_in_words(const profile::Profile& profile) {
+  if (!profile.recorded) return {};
+  const auto& counters = profile.recorded->counters;
+  const auto waited = counters.find(recording::kWaitedStatesCounter);
+  if (waited == counters.end() || waited->second == 0) return {};
+  return fmt::format(
+      "{} of the stacks {} of a vCPU that waited for a processor of the host when it was stopped",
+      format_count(waited->second), waited->second == 1 ? "is" : "are");
 }
 
 std::string lost_in_short(const profile::Profile& profile) {

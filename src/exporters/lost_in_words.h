@@ -11,4 +11,7 @@ namespace ringside::exporters {
 [[nodiscard]] std::string lost_in_words(const profile::Profile& profile);
 [[nodiscard]] std::string lost_in_short(const profile::Profile& profile);
 
+// How many stacks are states of vCPUs that the host kept waiting. Empty where none is.
+[[nodiscard]] std::string waits_in_words(const profile::Profile& profile);
+
 }  // namespace ringside::exporters

@@ -10,8 +10,10 @@ namespace {
 using profile::testing::TestRecording;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-profile::Profile losing(std::uint64_t lost, const char* counter) {
+profile::Profile losing(std::uint64_t lost, const char* counter,
+                        std::uint64_t interval_ns = 10'000'000) {
   TestRecording recording;
   recording.add({"a", 90});
   recording::Statistics statistics;
@@ -19,7 +21,10 @@ profile::Profile losing(std::uint64_t lost, const char* counter) {
   statistics.lost = lost;
   statistics.counters = {{counter, lost}};
   EXPECT_TRUE(recording.writer().add_statistics(statistics));
-  return recording.profile();
+  profile::Profile profile = recording.profile();
+  profile.header.engine = "tcg";
+  profile.header.interval_ns = interval_ns;
+  return profile;
 }
 
 TEST(LostInWords, ATenthDoesNotMatter) {
@@ -38,6 +43,19 @@ TEST(LostInWords, HowManyWhyAndWhatToDo) {
               AllOf(HasSubstr("too slow"), HasSubstr("sample less often")));
   EXPECT_THAT(lost_in_words(losing(110, recording::kLostToGuestRing)),
               HasSubstr("give the guest's rings more words"));
+}
+
+// Less often helps only where it is the rate that is too high.
+TEST(LostInWords, SampleLessOftenWhereThatHelps) {
+  for (const char* const counter :
+       {recording::kLostToVcpu, recording::kLostLate, recording::kLostToEngine}) {
+    EXPECT_THAT(lost_in_words(losing(110, counter, 100'000)), HasSubstr("sample less often"));
+    const std::string seldom = lost_in_words(losing(110, counter, 20'000'000));
+    EXPECT_THAT(seldom, AllOf(HasSubstr("the host is busy"), HasSubstr("docs/busy-hosts.md")));
+    EXPECT_THAT(seldom, Not(HasSubstr("less often")));
+  }
+  EXPECT_THAT(lost_in_words(losing(110, recording::kLostByHost, 100'000)),
+              Not(HasSubstr("less often")));
 }
 
 }  // namespace

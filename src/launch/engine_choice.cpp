@@ -79,6 +79,9 @@ Result<EngineChoice> choose_engine(EngineKind wanted, const QemuCommand& command
   }
   if (wanted == EngineKind::kGdb || wanted == EngineKind::kRing)
     return EngineChoice{wanted, kAskedFor, ""};
+  if (facts.states && !facts.by_instructions)
+    return EngineChoice{EngineKind::kGdb, "a stop shows all vCPUs at one moment, halted ones too",
+                        ""};
   if (obstacle) return EngineChoice{EngineKind::kGdb, obstacle->why, obstacle->better};
   return EngineChoice{
       EngineKind::kTcg,

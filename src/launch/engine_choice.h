@@ -19,6 +19,7 @@ struct QemuFacts {
   bool kvm_is_usable = false;          // /dev/kvm can be opened
   PluginChoice plugin;                 // the one that it loads
   bool by_instructions = false;        // samples are to be taken by them, not by the host's time
+  bool states = false;                 // LaunchRequest::states
 };
 
 // EngineChoice::why where the user has chosen.
@@ -31,8 +32,8 @@ struct EngineChoice {
 };
 
 // The engine for a command line that is about to be started: the TCG plugin where QEMU loads one
-// and runs the guest under TCG, else gdb. Error kUnsupported, with the
-// reason, where the wanted one cannot be.
+// and runs the guest under TCG, else gdb, and for states gdb. Error kUnsupported, with the reason,
+// where the wanted one cannot be.
 [[nodiscard]] Result<EngineChoice> choose_engine(EngineKind wanted, const QemuCommand& command,
                                                  const QemuFacts& facts);
 

@@ -99,6 +99,19 @@ TEST(EngineChoice, AutoSaysWhyItIsGdbAndWhatWouldBeBetter) {
             "QEMU runs the guest under TCG");
 }
 
+// The plugin sees no halted vCPU, and each of the others at a time of its own.
+TEST(EngineChoice, AutoStopsTheGuestForStates) {
+  auto of_states = facts();
+  of_states.states = true;
+  of_states.by_instructions = false;
+  const auto choice = choose_engine(EngineKind::kAuto, parse({}), of_states);
+  EXPECT_EQ(choice->engine, EngineKind::kGdb);
+  EXPECT_EQ(choice->why, "a stop shows all vCPUs at one moment, halted ones too");
+  EXPECT_EQ(choose_engine(EngineKind::kTcg, parse({}), of_states)->engine, EngineKind::kTcg);
+  of_states.by_instructions = true;
+  EXPECT_EQ(choose_engine(EngineKind::kAuto, parse({}), of_states)->engine, EngineKind::kTcg);
+}
+
 TEST(EngineChoice, KvmCountsOnlyWhereItCanBe) {
   auto without_kvm = facts();
   without_kvm.kvm_is_usable = false;

@@ -10,7 +10,7 @@ constexpr const char* kName = "request.json";
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchRequest, engine, plugin, plugin_failed, taps_serial,
-                                   deterministic, seed)
+                                   deterministic, states, seed)
 
 Result<void> LaunchRequest::write(const std::filesystem::path& folder) const {
   return write_json(folder / kName, *this);

@@ -16,6 +16,7 @@ struct LaunchRequest {
   bool plugin_failed = false;  // a QEMU that was given it has ended at once
   bool taps_serial = false;    // --after, --until: the serial port must be readable
   bool deterministic = false;
+  bool states = false;     // of all vCPUs at one moment, halted ones too
   std::uint64_t seed = 1;  // of the guest's random numbers, with `deterministic`
 
   [[nodiscard]] Result<void> write(const std::filesystem::path& folder) const;

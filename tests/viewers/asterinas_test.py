@@ -23,15 +23,23 @@ def cleaned(name):
 
 
 class Asterinas(viewer_case.ViewerCase):
+    def round_ns(self, name):
+        """How long a round takes: a stop has one time; vCPUs that sample themselves do so once in an interval."""
+        header = self.lines(name)[0]
+        return 1 if header["engine"] in ("gdb", "qmp") else header["interval_ns"]
+
     def test_captures_have_the_stacks_of_vcpus(self):
         def check(name):
             content = json.loads(self.export(name, "out.asterinas.json", "--source", "cpu").read_text())
-            there, last = collections.Counter(), None
+            there = collections.Counter()
+            samples, began, last = iter(self.sampled(name)), 0, {}
             for capture in content["stack_traces"]:
                 self.assertTrue(capture)
-                if last is not None:  # a capture goes on until a vCPU comes again
-                    self.assertIn(next(iter(capture)), last)
-                last = capture
+                times = [next(samples).time_ns for _ in capture]
+                # A capture goes on until a vCPU comes again, or its round is over.
+                self.assertTrue(not last or next(iter(capture)) in last or times[0] - began >= self.round_ns(name))
+                self.assertLess(times[-1] - times[0], self.round_ns(name))
+                began, last = times[0], capture
                 for vcpu, frames in capture.items():
                     there[int(vcpu), tuple(frames)] += 1
             here = collections.Counter((sample.vcpu, tuple(map(cleaned, sample.frames))) for sample in self.sampled(name))

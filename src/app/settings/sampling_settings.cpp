@@ -21,6 +21,7 @@ launch::LaunchRequest SamplingSettings::launch_request() const {
   request.engine = engine;
   request.taps_serial = !after.empty() || !until.empty();
   request.deterministic = deterministic;
+  request.states = states;
   request.seed = seed;
   return request;
 }
@@ -38,6 +39,7 @@ Result<session::SamplingOptions> SamplingSettings::options() const {
   options.kernel = !user_only;
   options.user = !kernel_only;
   options.halted = halted;
+  options.states = states;
   if (!cpus.empty()) {
     RINGSIDE_ASSIGN(options.vcpus, parse_cpu_list(cpus));
   }

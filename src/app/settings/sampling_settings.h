@@ -38,6 +38,7 @@ struct SamplingSettings {
   bool user_only = false;
   bool halted = false;  // only profile has an option for it
   std::string cpus;
+  bool states = false;  // only profile takes them: SamplingOptions::states
   bool no_jitter = false;
   bool no_stop = false;
   bool deterministic = false;

@@ -57,14 +57,17 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
   return {};
 }
 
-// Emerald's statistics have no line for what was lost.
-void say_lost_and_cut(const profile::Profile& profile, bool always) {
+// Emerald's statistics have no line for what was lost. One sample is enough for one shot.
+void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_shot) {
   const views::Summary summary = views::make_summary(profile);
-  const std::string words = exporters::lost_in_words(profile);
+  const bool is_enough = one_shot && summary.samples != 0;
+  const std::string words = is_enough ? std::string() : exporters::lost_in_words(profile);
   if (!words.empty())
     app::say("ringside: " + words);
   else if (always && summary.lost.value_or(0) != 0)
     app::say(fmt::format("ringside: {} of {} vCPU ticks were lost", *summary.lost, *summary.due));
+  if (const std::string waits = exporters::waits_in_words(profile); !waits.empty())
+    app::say("ringside: " + waits);
   for (const std::string& cut : exporters::cut_in_words(profile)) app::say("ringside: " + cut);
 }
 
@@ -194,6 +197,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   settings_.system.debuginfod = reader_.symbols.debuginfod;
   if (one_shot_) settings_.samples = settings_.rounds = 1;
   settings_.one_shot = one_shot_;
+  settings_.states = one_shot_ || is_json(*format);
   // As the backtraces of Asterinas' profiler are.
   settings_.halted |= is_json(*format);
   if (!settings_.duration_s && (one_shot_ || !settings_.rounds))
@@ -213,7 +217,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
       return settings_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
-    say_lost_and_cut(profile, is_emerald);
+    say_lost_and_cut(profile, is_emerald, one_shot_);
     if (!one_shot_)
       for (const std::string& words : exporters::broken_in_words(profile))
         app::say("ringside: " + words);

@@ -35,15 +35,23 @@ std::string origin_of(const CallTree::Node& node, const Profile& profile) {
   return text;
 }
 
+profile::Weight seen_in(const Profile& profile) {
+  using wire::Disposition;
+  profile::Weight seen = 0;
+  for (const Disposition one :
+       {Disposition::kSampled, Disposition::kIdle, Disposition::kSkipped, Disposition::kFailed})
+    seen += profile.weight_of(one);
+  return seen;
+}
+
 std::string subtitle_of(const Profile& profile) {
   const recording::Header& header = profile.header;
   Subtitle subtitle(header);
   if (header.vcpu_count != 0)
     subtitle.add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
-  const profile::Weight sampled = profile.weight_of(wire::Disposition::kSampled);
-  const profile::Weight idle = profile.weight_of(wire::Disposition::kIdle);
   subtitle.add(sampled_in_words(profile));
-  if (idle != 0) subtitle.add(fmt::format("{}% idle", format_percent(idle, sampled + idle)));
+  const profile::Weight idle = profile.weight_of(wire::Disposition::kIdle);
+  if (idle != 0) subtitle.add(idle_in_words(profile, idle, seen_in(profile)));
   if (header.interval_ns != 0) subtitle.add("every " + format_duration(header.interval_ns));
   subtitle.add(lost_in_short(profile));
   return subtitle.text();

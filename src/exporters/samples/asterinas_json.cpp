@@ -19,7 +19,7 @@ class CaptureWriter final : public profile::SampleReceiver {
  public:
   // `vcpus`: those to write; empty: all.
   CaptureWriter(DetailedProfile& profile, const std::vector<VcpuId>& vcpus, Sink& sink)
-      : profile_(profile), vcpus_(vcpus), sink_(sink) {}
+      : profile_(profile), vcpus_(vcpus), sink_(sink), round_ns_(round_ns(profile)) {}
 
   void sample(const profile::TimedSample& sample) override {
     const profile::Owner& owner = profile_.owner_of(sample.group);
@@ -29,7 +29,7 @@ class CaptureWriter final : public profile::SampleReceiver {
     const bool is_numbered = !profile_.profile().has_times;
     if (!has_stack && !is_numbered) return;
     text_.clear();
-    if (is_numbered ? is_later(sample.time) : is_there_already(owner.vcpu)) begin_capture();
+    if (is_numbered ? is_later(sample.time) : is_of_next(owner.vcpu, sample.time)) begin_capture();
     if (has_stack && is_chosen(owner.vcpu)) append_stack(owner.vcpu, sample.group);
     result_ = sink_.write(text_);
   }
@@ -47,12 +47,23 @@ class CaptureWriter final : public profile::SampleReceiver {
     return is_later;
   }
 
-  // A vCPU that the capture at hand has begins the next one.
-  [[nodiscard]] bool is_there_already(VcpuId vcpu) {
+  // How long a round takes. All samples of a stop have its time; vCPUs that sample themselves do so
+  // once in an interval. Where the interval is not known, a round has no end of its own.
+  [[nodiscard]] static std::uint64_t round_ns(const DetailedProfile& profile) {
+    const std::string& engine = profile.profile().header.engine;
+    if (engine == "gdb" || engine == "qmp") return 1;
+    const std::uint64_t interval_ns = profile.profile().header.interval_ns;
+    return interval_ns != 0 ? interval_ns : ~std::uint64_t{0};
+  }
+
+  // A vCPU that the capture at hand has begins the next one, and so does the end of the round.
+  [[nodiscard]] bool is_of_next(VcpuId vcpu, std::uint64_t time) {
     if (vcpu.value >= captures_.size()) captures_.resize(std::size_t{vcpu.value} + 1);
-    const bool is_there = capture_ == 0 || captures_[vcpu.value] == capture_;
-    captures_[vcpu.value] = is_there ? capture_ + 1 : capture_;
-    return is_there;
+    const bool is_over = time > began_ && time - began_ >= round_ns_;
+    const bool is_next = capture_ == 0 || captures_[vcpu.value] == capture_ || is_over;
+    if (is_next) began_ = time;
+    captures_[vcpu.value] = is_next ? capture_ + 1 : capture_;
+    return is_next;
   }
 
   [[nodiscard]] bool is_chosen(VcpuId vcpu) const {
@@ -91,7 +102,9 @@ class CaptureWriter final : public profile::SampleReceiver {
   const std::vector<VcpuId>& vcpus_;
   Sink& sink_;
   Result<void> result_;
-  std::uint64_t capture_ = 0;            // the one at hand; 0: there was none yet
+  std::uint64_t capture_ = 0;  // the one at hand; 0: there was none yet
+  std::uint64_t round_ns_;
+  std::uint64_t began_ = 0;              // the one at hand
   bool is_empty_ = true;                 // it has no stack yet
   std::uint64_t number_ = 0;             // of the one at hand, where captures have numbers
   std::vector<std::uint64_t> captures_;  // by vCPU: the last one that has it

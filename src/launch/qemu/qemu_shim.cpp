@@ -88,6 +88,7 @@ QemuFacts find_facts(const std::string& program, const LaunchRequest& request) {
   facts.kvm_is_usable = kvm_is_usable();
   if (const auto version = ask_qemu_version(program)) facts.version = *version;
   facts.by_instructions = request.deterministic;
+  facts.states = request.states;
   const bool may_be_tcg = request.engine == EngineKind::kAuto || request.engine == EngineKind::kTcg;
   if (!may_be_tcg) return facts;
   if (request.plugin_failed)
