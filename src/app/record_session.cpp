@@ -25,6 +25,7 @@
 #include "base/private_file.h"
 #include "engines/ring/ring_engine.h"
 #include "engines/ring/stream_engine.h"
+#include "launch/host_priority.h"
 #include "launch/qemu/qemu_command.h"
 #include "recording/writer.h"
 #include "symbols/nm/kernel_symbols.h"
@@ -131,6 +132,8 @@ class Session {
     auto recorded = record();
     engine_.reset();  // lets go of the guest, whatever happened
     suspension_.reset();
+    priority_.reset();
+    own_priority_.reset();
     given_kernel_.reset();  // the summary takes names from the recording
     if (recorded) recorded = on_recorded(summary_);
     if (!guest_ || guest_->info.refused) return recorded;
@@ -161,6 +164,7 @@ class Session {
 
   Result<void> prepare() {
     RINGSIDE_TRY(check_usage(request_));
+    if (request_.settings.host_priority) RINGSIDE_TRY(launch::HostPriority::check());
     RINGSIDE_ASSIGN(options_, request_.settings.options());
     RINGSIDE_ASSIGN(system_, request_.settings.system.options());
     RINGSIDE_ASSIGN(load_bias_, parse_load_bias(request_.settings.load_bias));
@@ -268,6 +272,7 @@ class Session {
       return fail(ErrorCode::kUnsupported, "{}{}", guest_->info.error,
                   guest_->info.refused ? "" : "; the guest runs without being sampled");
     announce_choice(guest_->info);
+    if (settings.host_priority) raise_priority();
     if (auto attached = attach_launched(); !attached) {
       if (const auto ended = guest_->child.poll(); ended && guest_->is_ours())
         return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",
@@ -281,6 +286,19 @@ class Session {
                   address_);
     suspension_.emplace();  // not before: Ctrl-Z suspends QEMU, too, which then answers nothing
     return {};
+  }
+
+  // Its threads and ours, which would wait behind them.
+  void raise_priority() {
+    if (!guest_->is_ours()) {
+      say("ringside: --host-priority: a QEMU that runs as a daemon keeps its priority");
+      return;
+    }
+    priority_.emplace(guest_->info.pid);
+    own_priority_.emplace(::getpid());
+    say(fmt::format("ringside: QEMU, process {}, has the nice value {} while it is recorded{}",
+                    guest_->info.pid, launch::HostPriority::kNice,
+                    priority_->has_group() ? ", and so has its session" : ""));
   }
 
   // Through the monitor at `address_`.
@@ -450,6 +468,8 @@ class Session {
   std::string address_;
   EngineKind kind_ = EngineKind::kGdb;
   std::optional<LaunchedGuest> guest_;
+  std::optional<launch::HostPriority> priority_;  // QEMU's, with --host-priority
+  std::optional<launch::HostPriority> own_priority_;
   std::optional<launch::PrivateFolder> stub_folder_;  // with --qmp
   std::optional<Suspension> suspension_;              // while there is an engine
   std::unique_ptr<engines::Engine> engine_;

@@ -82,6 +82,8 @@ constexpr std::array kRules{
          },
          "--engine tcg is a plugin that QEMU loads when it starts: give its command line behind "
          "--, or --ring FILE where it has loaded it"},
+    Rule{[](const Asked& asked) { return !asked.starts_qemu && asked.settings.host_priority; },
+         "--host-priority needs a QEMU that ringside starts: -- qemu-system-x86_64 …"},
     Rule{[](const Asked& asked) { return !asked.starts_qemu && asked.settings.deterministic; },
          "--deterministic needs a QEMU that ringside starts: -- qemu-system-x86_64 …"},
     Rule{[](const Asked& asked) {

@@ -126,6 +126,9 @@ void add_engine(App& how, app::SamplingSettings& settings) {
   how.add_flag("--deterministic", settings.deterministic,
                "Make two runs of the guest the same: instructions are its clock, and samples are "
                "taken by them (needs a QEMU 9.2 or newer that ringside starts)");
+  how.add_flag("--host-priority", settings.host_priority,
+               "While it records, give QEMU and its session a higher priority on a busy host: nice "
+               "-12 (takes CAP_SYS_NICE, and a QEMU that ringside starts)");
   how.add_option("--seed", settings.seed,
                  "Seed of the jitter and, with --deterministic, of the guest's random numbers")
       ->type_name("N")

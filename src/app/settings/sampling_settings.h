@@ -46,6 +46,7 @@ struct SamplingSettings {
   std::optional<std::uint32_t> stack_bytes;
   bool keep_captures = false;  // only record has an option for it
   bool one_shot = false;       // only profile has one
+  bool host_priority = false;  // QEMU gets more of the host: launch::HostPriority
   bool then_quit = false;
   bool verbose = false;
 
