@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures which share of the samples that it should take the plugin takes on a busy host.
 
-Three busy loops a processor run in a control group of their own, beside a QEMU that runs the bundled kernel's `chains` on
-one vCPU with the plugin alone. A vCPU that uses so much processor time, while not idle, should be sampled once in each
-interval of that time. Prints, for each interval, the median of that share over the rounds, and each round's. Where a
-control group can't be made, the loops are in a session of their own (the kernel groups tasks by session then), which is
-said. Exit status: 0 done, 1 failed, 2 wrong usage.
+Three busy loops a processor run beside a QEMU that runs the bundled kernel's `chains` with the plugin alone: in a control
+group of their own (`apart`), and in QEMU's (`together`), as in a CI job. A vCPU that uses so much processor time, while not
+idle, should be sampled once in each interval of that time. Prints, for each interval, the median of that share over the
+rounds, and each round's. Where a control group can't be made, the loops apart are in a session of their own (the kernel
+groups tasks by session then), which is said. Exit status: 0 done, 1 failed, 2 wrong usage.
 """
 import argparse
 import contextlib
@@ -29,10 +29,10 @@ LOOP = "while :; do :; done"
 
 
 @contextlib.contextmanager
-def load(loops):
-    """Busy loops in a control group of their own, or in a session of their own; yields which."""
+def load(loops, apart):
+    """Busy loops, apart in a control group of their own or else in a session of their own; yields where they are."""
     group = None
-    for top in GROUPS:
+    for top in GROUPS if apart else ():
         path = pathlib.Path(top, f"ringside-load-{os.getpid()}")
         try:
             path.mkdir()
@@ -41,12 +41,12 @@ def load(loops):
             continue
         group = path
         break
-    processes = [subprocess.Popen(["sh", "-c", LOOP], start_new_session=True) for _ in range(loops)]
+    processes = [subprocess.Popen(["sh", "-c", LOOP], start_new_session=apart) for _ in range(loops)]
     try:
         if group:
             for process in processes:
                 (group / "cgroup.procs").write_text(str(process.pid))
-        yield "control group" if group else "session"
+        yield f"a {'control group' if group else 'session'} of their own" if apart else "QEMU's session"
     finally:
         for process in processes:
             machine.end_process(process)
@@ -55,20 +55,20 @@ def load(loops):
                 group.rmdir()
 
 
-def share(options, interval, folder):
-    """The plugin's samples as a share of those that the vCPU's processor time is worth; and the plugin's last line."""
+def share(options, vcpus, interval, folder):
+    """The plugin's samples as a share of those that the vCPUs' processor time is worth; and the plugin's last line."""
     log = folder / "qemu.log"
     with open(log, "wb") as out:
         process = subprocess.Popen(
-            [*machine.BASE, "-smp", "1", "-m", "128", "-kernel", options.kernel, "-append", "workload=chains seconds=0",
+            [*machine.BASE, "-smp", str(vcpus), "-m", "128", "-kernel", options.kernel, "-append", "workload=chains seconds=0",
              "-serial", f"file:{folder}/serial.log", "-qmp", f"unix:{folder}/qmp,server=on,wait=off",
              "-plugin", f"{options.plugin},out={folder}/samples,interval={interval}"],
             stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         try:
             monitor = qmp.Qmp(f"{folder}/qmp")
-            thread = monitor.command("query-cpus-fast")[0]["thread-id"]
+            threads = [cpu["thread-id"] for cpu in monitor.command("query-cpus-fast")]
             time.sleep(options.seconds)
-            used = cpu_time.of_thread(process.pid, thread)
+            used = sum(cpu_time.of_thread(process.pid, thread) for thread in threads)
             process.send_signal(signal.SIGTERM)
             process.wait(30)
         finally:
@@ -80,17 +80,25 @@ def share(options, interval, folder):
 
 
 def run(options):
+    for apart in (True, False) if options.loops else (True,):
+        for vcpus in options.vcpus:
+            run_beside(options, apart, vcpus)
+
+
+def run_beside(options, apart, vcpus):
     shares = {interval: [] for interval in INTERVALS}
-    with load(options.loops) as where:
-        print(f"{options.loops} busy loops in a {where} of their own, {os.cpu_count()} processors", file=sys.stderr)
+    with load(options.loops, apart) as where:
+        beside = f"{options.loops} busy loops in {where}" if options.loops else "a quiet host"
+        print(f"{vcpus} vCPUs, {beside}, {os.cpu_count()} processors", flush=True)
         for number in range(options.rounds):
             for interval in INTERVALS:
                 with tempfile.TemporaryDirectory(prefix="ringside-loaded-") as folder:
-                    found, line = share(options, interval, pathlib.Path(folder))
+                    found, line = share(options, vcpus, interval, pathlib.Path(folder))
                 print(f"round {number + 1}, {interval} us: {found:.3f} ({line})", file=sys.stderr)
                 shares[interval].append(found)
     for interval, found in shares.items():
-        print(f"{interval} us: median {statistics.median(found):.3f} of " + ", ".join(f"{x:.3f}" for x in sorted(found)))
+        print(f"  {interval} us: median {statistics.median(found):.3f} of " + ", ".join(f"{x:.3f}" for x in sorted(found)),
+              flush=True)
 
 
 def main():
@@ -98,6 +106,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--loops", type=int, default=3 * os.cpu_count(), help="0: a quiet host")
+    parser.add_argument("--vcpus", type=lambda text: [int(word) for word in text.split(",")], default=[1],
+                        help="such as 1,2,4 (default 1)")
     parser.add_argument("--plugin", type=os.path.abspath, default=str(ROOT / "build/release/plugin/libringside-tcg.so"))
     parser.add_argument("--kernel", type=os.path.abspath,
                         default=str(ROOT / "build/release/demo/kernel/ringside-demo-fp.elf"))
