@@ -24,6 +24,7 @@ Result<engines::Tick> ProcessLister::tick() {
   const std::vector<engines::VcpuPlan> plans(engine_->vcpu_count());
   engines::TickPlan plan;
   plan.vcpus = plans;
+  plan.states = true;
   return engine_->tick(plan);
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/attach.h"
 #include "app/kernel_file.h"
+#include "app/messages.h"
 #include "app/signals.h"
 #include "app/suspension.h"
 #include "base/clock.h"
@@ -121,16 +122,23 @@ Result<void> PsVerb::run(const std::vector<std::string>&) {
   if (request.file) RINGSIDE_TRY(app::check_kernel(*request.file, engine->arch()));
   session::ProcessLister lister(*engine, std::move(request));
   constexpr std::uint64_t kTryAgainNs = 10'000'000;
+  constexpr std::uint64_t kProgressNs = 1'000'000'000;
   const auto patience = static_cast<std::uint64_t>(patience_s_ * kNs);
+  app::ProgressLine progress(true);
   for (std::uint64_t last = monotonic_ns(); !is_over();) {
     RINGSIDE_ASSIGN(const auto list, lister.poll());
     if (list) {
+      progress.clear();
       RINGSIDE_TRY(print(lister, *list));
       if (watch_s_ == 0 || !rest(static_cast<std::uint64_t>(watch_s_ * kNs))) return {};
       last = monotonic_ns();
       continue;
     }
-    if (monotonic_ns() - last > patience)
+    const std::uint64_t waited = monotonic_ns() - last;
+    if (waited > kProgressNs)
+      progress.show(fmt::format("ringside: no list of processes yet, {:.0f} s: {}",
+                                static_cast<double>(waited) / kNs, lister.explain()));
+    if (waited > patience)
       return fail(ErrorCode::kTimeout, "no list of processes within {} s: {}", patience_s_,
                   lister.explain());
     rest(kTryAgainNs);
