@@ -12,8 +12,8 @@ std::vector<std::string> cut_in_words(const profile::Profile& profile) {
 
 std::vector<std::string> all_in_words(const profile::Profile& profile) {
   std::vector<std::string> words = cut_in_words(profile);
-  if (std::string lost = lost_in_words(profile); !lost.empty())
-    words.insert(words.begin(), std::move(lost));
+  for (std::string first : {lost_in_words(profile), bent_in_words(profile)})
+    if (!first.empty()) words.insert(words.begin(), std::move(first));
   return words;
 }
 

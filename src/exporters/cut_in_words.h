@@ -11,7 +11,8 @@ namespace ringside::exporters {
 // what the reader left out. Empty where nothing was cut.
 [[nodiscard]] std::vector<std::string> cut_in_words(const profile::Profile& profile);
 
-// Caveats for the reader of any view: lost_in_words(), if it is not empty, and cut_in_words().
+// Caveats for the reader of any view: bent_in_words() and lost_in_words(), if they are not empty,
+// and cut_in_words().
 [[nodiscard]] std::vector<std::string> all_in_words(const profile::Profile& profile);
 
 }  // namespace ringside::exporters

@@ -57,7 +57,7 @@ TEST(CutInWords, WhatTheReaderLeavesOutIsNoWarningOfTheWriter) {
                                                  HasSubstr("more than 512 frames are left out")));
 }
 
-TEST(CutInWords, LostTicksComeFirst) {
+TEST(CutInWords, BentSharesAndLostTicksComeFirst) {
   TestRecording recording;
   add_deep(recording, 512);
   recording::Statistics statistics;
@@ -66,7 +66,8 @@ TEST(CutInWords, LostTicksComeFirst) {
   statistics.counters = {{recording::kLostByHost, 9}};
   EXPECT_TRUE(recording.writer().add_statistics(statistics));
   EXPECT_THAT(all_in_words(recording.profile()),
-              ElementsAre(HasSubstr("9 of 10 vCPU ticks"), HasSubstr("ringside's limit of 512")));
+              ElementsAre(HasSubstr("bent by the host"), HasSubstr("9 of 10 vCPU ticks"),
+                          HasSubstr("ringside's limit of 512")));
 }
 
 }  // namespace

@@ -5,11 +5,13 @@
 
 #include "exporters/units.h"
 #include "recording/counters.h"
+#include "views/host_bend.h"
 #include "views/summary.h"
 
 namespace ringside::exporters {
 namespace {
 
+constexpr const char* kBent = "shares are bent by the host";
 constexpr std::uint64_t kMattersFrom = 10;  // percent
 
 bool matters(const views::Summary& summary) {
@@ -56,6 +58,30 @@ std::string lost_in_words(const profile::Profile& profile) {
                      format_count(*summary.lost), format_count(*summary.due),
                      format_percent(*summary.lost, *summary.due), most,
                      advice(most, profile.header));
+}
+
+std::string bent_in_words(const profile::Profile& profile) {
+  const views::HostBend bend = views::host_bend(profile);
+  switch (bend.reason) {
+    case views::HostBend::Reason::kNone:
+      break;
+    case views::HostBend::Reason::kNotRun:
+      return fmt::format(
+          "{}: it did not run the vCPU, or the thread that samples it, at {:.0f}% of the ticks at "
+          "which the guest was not idle (docs/busy-hosts.md)",
+          kBent, 100 * bend.not_run);
+    case views::HostBend::Reason::kCrowded:
+      return fmt::format(
+          "{}: {:.1f} busy vCPUs left no processor of {} to the threads that stop them: give the "
+          "guest fewer vCPUs, or take the tcg engine (docs/busy-hosts.md)",
+          kBent, bend.busy_vcpus, bend.processors);
+  }
+  return {};
+}
+
+std::string bent_in_short(const profile::Profile& profile) {
+  const bool is_bent = views::host_bend(profile).reason != views::HostBend::Reason::kNone;
+  return is_bent ? kBent : "";
 }
 
 std::string waits_in_words(const profile::Profile& profile) {

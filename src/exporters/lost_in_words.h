@@ -11,6 +11,11 @@ namespace ringside::exporters {
 [[nodiscard]] std::string lost_in_words(const profile::Profile& profile);
 [[nodiscard]] std::string lost_in_short(const profile::Profile& profile);
 
+// That the shares are bent by the host, and why (views/host_bend.h); else empty. Short: for the
+// subtitle of a picture.
+[[nodiscard]] std::string bent_in_words(const profile::Profile& profile);
+[[nodiscard]] std::string bent_in_short(const profile::Profile& profile);
+
 // How many stacks are states of vCPUs that the host kept waiting. Empty where none is.
 [[nodiscard]] std::string waits_in_words(const profile::Profile& profile);
 

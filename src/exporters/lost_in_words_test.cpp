@@ -58,5 +58,17 @@ TEST(LostInWords, SampleLessOftenWhereThatHelps) {
               Not(HasSubstr("less often")));
 }
 
+TEST(BentInWords, TheReasonAndWhereToRead) {
+  auto profile = losing(110, recording::kLostByHost);
+  profile.header.engine = "gdb";
+  EXPECT_THAT(bent_in_words(profile),
+              AllOf(HasSubstr("shares are bent by the host"), HasSubstr("at 55% of the ticks"),
+                    HasSubstr("docs/busy-hosts.md")));
+  EXPECT_EQ(bent_in_short(profile), "shares are bent by the host");
+  const auto not_bent = losing(110, recording::kLostToUnwinding);
+  EXPECT_EQ(bent_in_words(not_bent), "");
+  EXPECT_EQ(bent_in_short(not_bent), "");
+}
+
 }  // namespace
 }  // namespace ringside::exporters

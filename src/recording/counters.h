@@ -13,6 +13,9 @@ inline constexpr const char* kStoodStillCounter = "guest stood still ns";
 // Samples that are states of vCPUs which waited for a processor of the host.
 inline constexpr const char* kWaitedStatesCounter = "states of vCPUs that waited for the host";
 
+// Processors of the host that ringside could run on.
+inline constexpr const char* kProcessorsCounter = "host processors";
+
 // Samples whose registers and memory are of different moments, since the guest was not stopped.
 inline constexpr const char* kTornCounter = "torn samples";
 

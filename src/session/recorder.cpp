@@ -9,6 +9,7 @@
 
 #include "arch/arch_info.h"
 #include "base/clock.h"
+#include "base/scheduling.h"
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
 #include "findings/findings.h"
@@ -451,6 +452,7 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {"paused by its user ns", outcome.user_pause_ns},
       {recording::kMemoryReadPausesCounter, pauses.total_ns},
       {recording::kStoodStillCounter, engine_->stood_still_ns()},
+      {recording::kProcessorsCounter, processors()},
       {"memory reads", pauses.count},
       {"longest memory read pause ns", pauses.longest_ns},
       {recording::kStackBytesCounter, stack_bytes_},

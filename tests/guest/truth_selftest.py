@@ -1,4 +1,5 @@
 """Tests of truth_test.py with a fake ringside: a shell script that answers each verb from hand-written text."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -25,7 +26,7 @@ class TruthTest(unittest.TestCase):
         self.folder = pathlib.Path(self._folder.name)
         (self.folder / "truth.txt").write_text(TRUTH)
 
-    def run_with(self, folded=FOLDED, per_cpu=PER_CPU, report=REPORT, record="exit 0", seconds=limits.STEP):
+    def run_with(self, folded=FOLDED, per_cpu=PER_CPU, report=REPORT, record="exit 0", seconds=limits.STEP, tries=1, scale=1):
         (self.folder / "folded").write_text(folded)
         (self.folder / "per-cpu").write_text(per_cpu)
         (self.folder / "report").write_text(report)
@@ -42,7 +43,8 @@ class TruthTest(unittest.TestCase):
         fake.chmod(0o755)
         result = subprocess.run([sys.executable, HERE / "truth_test.py", "--ringside", fake, "--kernel", "kernel.elf",
                                  "--truth", self.folder / "truth.txt", "--workload", "chains", "--cpus", "2",
-                                 "--busy", "100", "--limit", str(seconds)], check=False, text=True, cwd="/",
+                                 "--busy", "100", "--limit", str(seconds), "--tries", str(tries)], check=False, text=True, cwd="/",
+                                env=os.environ | {"RINGSIDE_TIME_SCALE": str(scale)},
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return result.returncode, result.stdout
 
@@ -58,6 +60,28 @@ class TruthTest(unittest.TestCase):
         status, said = self.run_with(folded="start;a 30\nstart;b 70\n")
         self.assertEqual(status, 1)
         self.assertIn("FAILED: share of a: expected 60.00 %, got 30.00 %", said)
+
+    def test_one_that_is_wrong_and_silent_fails_at_once(self):
+        status, said = self.run_with(folded="start;a 30\nstart;b 70\n", tries=5)
+        self.assertEqual(status, 1)
+        self.assertNotIn("try 2 of 5", said)
+        self.assertIn("and does not say so", said)
+
+    def test_one_that_says_that_it_is_bent_is_made_again(self):
+        bent = "# warning : shares are bent by the host: it did not run the vCPU\n" + REPORT.replace("60.00", "30.00").replace(
+            "40.00", "70.00")
+        for scale, expected in ((1, 1), (4, 77)):  # an idle host does not bend five of five
+            status, said = self.run_with(folded="start;a 30\nstart;b 70\n", report=bent, tries=5, scale=scale)
+            self.assertEqual(status, expected, said)
+            self.assertIn("all 5 recordings said that their shares are bent", said)
+        status, said = self.run_with(report=bent.replace("30.00", "60.00").replace("70.00", "40.00"), tries=5)
+        self.assertEqual(status, 0, said)
+        self.assertIn("0 of 1 recordings were wrong", said)
+
+    def test_what_the_host_cannot_bend_fails_at_once(self):
+        status, said = self.run_with(folded="a;b 30\nstart;b 70\n", tries=5, report="shares are bent by the host\n" + REPORT)
+        self.assertEqual(status, 1)
+        self.assertNotIn("try 2 of 5", said)
 
     def test_a_report_with_other_totals_fails(self):
         status, said = self.run_with(report=REPORT.replace("100", "101").replace("107", "108"))

@@ -68,6 +68,8 @@ void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_sho
     app::say(fmt::format("ringside: {} of {} vCPU ticks were lost", *summary.lost, *summary.due));
   if (const std::string waits = exporters::waits_in_words(profile); !waits.empty())
     app::say("ringside: " + waits);
+  if (const std::string bent = exporters::bent_in_words(profile); !bent.empty() && !one_shot)
+    app::say("ringside: " + bent);
   for (const std::string& cut : exporters::cut_in_words(profile)) app::say("ringside: " + cut);
 }
 

@@ -53,6 +53,7 @@ std::string subtitle_of(const Profile& profile) {
   const profile::Weight idle = profile.weight_of(wire::Disposition::kIdle);
   if (idle != 0) subtitle.add(idle_in_words(profile, idle, seen_in(profile)));
   if (header.interval_ns != 0) subtitle.add("every " + format_duration(header.interval_ns));
+  subtitle.add(bent_in_short(profile));
   subtitle.add(lost_in_short(profile));
   return subtitle.text();
 }

@@ -7,27 +7,11 @@ Exit status: 0 as it should be, 1 not.
 import argparse
 import json
 import os
-import subprocess
 import sys
 
-from ringside_tests.harness import guest_options, limits, program
+from ringside_tests.harness import busy_loops, guest_options, limits, program
 
 ROUNDS = 30
-
-
-class BusyLoops:
-    """Processes that want a processor each, all the time."""
-
-    def __init__(self, count):
-        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.kill()
-            process.wait()
 
 
 def profile(options, guest, folder, *arguments):
@@ -72,7 +56,7 @@ def main():
     options = parser.parse_args()
 
     def run(options, guest, folder):
-        with BusyLoops(options.loops):
+        with busy_loops.BusyLoops(options.loops):
             return rounds(options, guest, folder) + one_shot(options, guest, folder)
     return guest_options.check(options, "rounds", run)
 

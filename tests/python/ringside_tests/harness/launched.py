@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import time
 
-from ringside_tests.harness import folded, machine
+from ringside_tests.harness import folded, limits, machine
 
 
 class Failed(Exception):
@@ -15,6 +15,10 @@ class Failed(Exception):
 
 class TookTooLong(Failed):
     """A step was not done in its time, which the machine's other work may have had."""
+
+
+class HostTooBusy(Failed):
+    """Recordings are wrong, and all of them say that the host has bent them."""
 
 
 def record(ringside, options, qemu, folder, deadline):
@@ -88,6 +92,48 @@ def wait_for_samples(least, function, ringside, recording, limit):
         if time.monotonic() > deadline:
             raise TookTooLong(f"{count} samples of {function} after {limit:g} s, {least} wanted")
         time.sleep(0.2)
+
+
+BENT = "shares are bent by the host"  # what a recording says of itself
+SKIPPED = 77
+
+
+def says_bent(ringside, recording, deadline):
+    return BENT in read_back(ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+
+
+def too_busy(why):
+    """The exit status of a test whose recordings the host bends: on a host that was idle before, that is a failure."""
+    print(why)
+    return 1 if limits.SCALE == 1 else SKIPPED
+
+
+def truthful(prefix, options, run):
+    """The exit status of a test of shares. run(options, folder, deadline) records and judges, and returns 0 where the
+    profile tells the truth, else a text that says what is wrong: BENT where only shares are, and the recording itself says
+    that they are bent. Such a one is made again, options.tries times at most. One that is wrong and silent fails at once.
+    Where the host bends all of them, the test is skipped; on a host that was idle (script/time-scale), it fails."""
+    machine.exit_on_signals()
+    end = time.monotonic() + options.limit
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        for attempt in range(1, options.tries + 1):
+            print(f"try {attempt} of {options.tries}")
+            now, hangs = time.monotonic(), False
+            try:
+                wrong = run(options, pathlib.Path(folder), end if attempt == options.tries else now + (end - now) / 2)
+            except TookTooLong as error:
+                wrong, hangs = BENT, True
+                print(f"FAILED: {error}")
+            except (Failed, OSError, ValueError) as error:
+                wrong = str(error)
+            if wrong != BENT:
+                print(f"{attempt - 1} of {attempt} recordings were wrong and said that their shares are bent")
+                if wrong:
+                    print(f"FAILED: {wrong}")
+                return 1 if wrong else 0
+    if hangs:
+        return 1
+    return too_busy(f"all {options.tries} recordings said that their shares are bent: the host is too busy")
 
 
 def judged(prefix, options, run):

@@ -32,6 +32,8 @@ def exit_status(run, options):
     except linux_guest.NoNetwork as error:
         print(f"skipped: {error}")
         return SKIPPED
+    except launched.HostTooBusy as error:
+        return launched.too_busy(str(error))
     except (launched.Failed, machine.GuestError, OSError, ValueError, subprocess.SubprocessError) as error:
         failures = [f"{type(error).__name__}: {error}"]
     for line in failures:

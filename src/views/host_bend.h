@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "profile/profile.h"
+
+namespace ringside::views {
+
+// Whether the host's load has bent the shares of a recording, by what was counted while it was
+// made. The limits are those within which shares were right (docs/busy-hosts.md); beyond them they
+// may be right, too.
+struct HostBend {
+  enum class Reason {
+    kNone,
+    kNotRun,   // the host did not run a vCPU, or what samples it, at too many of the ticks
+    kCrowded,  // the busy vCPUs left no processor to the threads that stop them
+  };
+  Reason reason = Reason::kNone;
+  double not_run = 0;            // kNotRun: of the ticks at which a vCPU was not idle, 0 to 1
+  double busy_vcpus = 0;         // kCrowded: on average
+  std::uint64_t processors = 0;  // kCrowded: that ringside could run on
+};
+
+[[nodiscard]] HostBend host_bend(const profile::Profile& profile);
+
+}  // namespace ringside::views
