@@ -296,6 +296,13 @@ class Session {
     }
     priority_.emplace(guest_->info.pid);
     own_priority_.emplace(::getpid());
+    if (!priority_->is_raised() && !priority_->has_group()) {
+      say(
+          fmt::format("ringside: --host-priority: QEMU, process {}, keeps its priority: it is "
+                      "another user's, or has that one already",
+                      guest_->info.pid));
+      return;
+    }
     say(fmt::format("ringside: QEMU, process {}, has the nice value {} while it is recorded{}",
                     guest_->info.pid, launch::HostPriority::kNice,
                     priority_->has_group() ? ", and so has its session" : ""));

@@ -198,6 +198,8 @@ class Engine {
   [[nodiscard]] virtual bool memory_reads_stop_the_guest() const { return false; }
   // Pauses caused by physical_memory(), virtual_memory() and read_registers(), since the start.
   [[nodiscard]] virtual MemoryPauses memory_pauses() const = 0;
+  // Whether samples are stops whose threads share this machine's processors with the vCPUs.
+  [[nodiscard]] virtual bool stops_share_processors() const { return false; }
   // How long the guest has stood still for us, in ticks, lost ones too, and outside: nanoseconds.
   [[nodiscard]] virtual std::uint64_t stood_still_ns() const { return 0; }
   // From now on reads that stop the guest let ticks go first; null: not any more. An engine that

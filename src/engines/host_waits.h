@@ -27,10 +27,14 @@ class HostWaits {
   // user's process).
   HostWaits(pid_t process, std::span<const pid_t> threads, std::size_t vcpus);
 
+  // The threads are this machine's.
+  [[nodiscard]] bool sees_threads() const { return !waits_.empty(); }
   // Before the guest is told to stop.
   void poll();
   // Once it has stopped, and before it goes on: vCPUs wait for a processor then, too.
   void poll_again();
+  // The guest stood still anyway.
+  void forget() { waited_.clear(); }
   // Counts the samples in tick.not_run. States (TickPlan::states) stay, and are counted in
   // tick.waited.
   void leave_out(Tick& tick, bool states = false) const;

@@ -79,7 +79,9 @@ Result<void> HostPriority::check() {
 HostPriority::HostPriority(pid_t process) : process_(process) {
   for_each_thread(process, [this](pid_t thread) {
     const std::optional<int> nice = nice_of(thread);
-    if (nice && *nice > kNice && set_nice(thread, kNice)) before_.emplace(thread, *nice);
+    if (!nice) return;
+    before_.emplace(thread, *nice);
+    if (*nice > kNice && set_nice(thread, kNice)) is_raised_ = true;
   });
   const std::optional<int> group = group_nice(process);
   if (group && *group > kNice && set_group_nice(process, kNice)) group_before_ = group;

@@ -26,6 +26,8 @@ class HostPriority {
   HostPriority(const HostPriority&) = delete;
   HostPriority& operator=(const HostPriority&) = delete;
 
+  // Whether any thread's value was changed.
+  [[nodiscard]] bool is_raised() const { return is_raised_; }
   // Whether the group's value was changed: Linux may have no such groups, or a control group's
   // weight counts instead.
   [[nodiscard]] bool has_group() const { return group_before_.has_value(); }
@@ -33,6 +35,7 @@ class HostPriority {
  private:
   pid_t process_;
   std::map<pid_t, int> before_;  // nice values by thread
+  bool is_raised_ = false;
   std::optional<int> group_before_;
 };
 

@@ -13,7 +13,8 @@ inline constexpr const char* kStoodStillCounter = "guest stood still ns";
 // Samples that are states of vCPUs which waited for a processor of the host.
 inline constexpr const char* kWaitedStatesCounter = "states of vCPUs that waited for the host";
 
-// Processors of the host that ringside could run on.
+// Processors of the host that ringside could run on. Only where samples were stops of a QEMU on the
+// same host, and all of its vCPUs were looked at.
 inline constexpr const char* kProcessorsCounter = "host processors";
 
 // Samples whose registers and memory are of different moments, since the guest was not stopped.

@@ -41,7 +41,9 @@ Result<const wire::Capture*> ProcessLister::find_kernel(engines::Tick& tick) {
            kernel.file->is_code(kernel.to_image({capture.registers.get(pc)}));
   };
   const auto found = std::find_if(tick.captures.begin(), tick.captures.end(), runs_it);
-  return found == tick.captures.end() ? nullptr : &*found;
+  if (found != tick.captures.end()) return &*found;
+  why_ = kNotSeen;
+  return nullptr;
 }
 
 Result<std::optional<guestos::ProcessList>> ProcessLister::poll() {

@@ -39,7 +39,8 @@ class ProcessLister {
   GuestView view_;
   std::unique_ptr<guestos::ProcessSource> source_;  // once the kernel was found
   bool started_ = false;                            // an engine that paces itself
-  std::string why_ = "no vCPU was seen in the kernel";
+  static constexpr const char* kNotSeen = "no vCPU was seen in the kernel";
+  std::string why_ = kNotSeen;
 };
 
 }  // namespace ringside::session

@@ -58,6 +58,7 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
 
 RecordResult Recorder::run(Control& control) {
   RecordResult result;
+  stood_still_before_ns_ = engine_->stood_still_ns();
   bool stopped = false;
   auto ok = writer_->flush();
   // A guest that waits for its samples to be taken shows nothing meanwhile: record() looks out.
@@ -451,14 +452,17 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {"stops that timed out", outcome.retries},
       {"paused by its user ns", outcome.user_pause_ns},
       {recording::kMemoryReadPausesCounter, pauses.total_ns},
-      {recording::kStoodStillCounter, engine_->stood_still_ns()},
-      {recording::kProcessorsCounter, processors()},
+      {recording::kStoodStillCounter, engine_->stood_still_ns() - stood_still_before_ns_},
       {"memory reads", pauses.count},
       {"longest memory read pause ns", pauses.longest_ns},
       {recording::kStackBytesCounter, stack_bytes_},
       {recording::kTornCounter, engine_->tears_registers() ? samples_ : 0},
       {recording::kSlowFramesCounter, unwinder_.statistics().slow_frames},
   };
+  // Which vCPUs are busy is not seen where some are not looked at, or halted ones are sampled, too.
+  const bool sees_busy = !options_.states && !options_.halted && options_.vcpus.empty();
+  if (sees_busy && engine_->stops_share_processors())
+    statistics.counters[recording::kProcessorsCounter] = processors();
   if (options_.states) statistics.counters[recording::kWaitedStatesCounter] = waited_states_;
   for (std::size_t i = 0; i < kFrameSourceCount; ++i)
     statistics

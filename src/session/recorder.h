@@ -154,8 +154,9 @@ class Recorder {
   std::uint64_t sampling_since_ns_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t idle_ = 0;
-  std::uint64_t waited_states_ = 0;  // engines::Tick::waited
-  std::uint64_t outside_ticks_ = 0;  // taken, and not of the part that is to be recorded
+  std::uint64_t stood_still_before_ns_ = 0;  // until the recording began
+  std::uint64_t waited_states_ = 0;          // engines::Tick::waited
+  std::uint64_t outside_ticks_ = 0;          // taken, and not of the part that is to be recorded
   std::array<std::uint64_t, kPrivilegeLevelCount> samples_by_level_{};
   bool knows_guest_ = false;  // the kernel that was found is a guest's
   std::uint64_t stack_bytes_ = 0;

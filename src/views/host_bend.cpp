@@ -23,6 +23,15 @@ std::uint64_t counter_of(const profile::Profile& profile, std::string_view name)
   return found == counters.end() ? 0 : found->second;
 }
 
+// A plugin or vCPU that is late at a high rate may be so without a busy host.
+std::uint64_t lost_by_host(const profile::Profile& profile, bool stops) {
+  constexpr std::uint64_t kSeldomNs = 2'000'000;
+  const std::uint64_t not_run = counter_of(profile, recording::kLostByHost);
+  const std::uint64_t not_in_time = counter_of(profile, recording::kLostToVcpu);
+  const bool is_seldom = profile.header.interval_ns >= kSeldomNs;
+  return stops || (!is_seldom && not_run < not_in_time) ? not_run : not_run + not_in_time;
+}
+
 }  // namespace
 
 HostBend host_bend(const profile::Profile& profile) {
@@ -32,18 +41,17 @@ HostBend host_bend(const profile::Profile& profile) {
   if (!stops && engine != "tcg") return {};
   const Summary summary = make_summary(profile);
   const auto due = static_cast<double>(profile.recorded->due);
-  const double wanted = due - std::min(due, static_cast<double>(summary.idle));
-  if (wanted <= 0) return {};
-  const std::uint64_t lost = counter_of(profile, recording::kLostByHost) +
-                             (stops ? 0 : counter_of(profile, recording::kLostToVcpu));
+  const auto idle = static_cast<double>(summary.idle);
+  if (due <= idle) return {};
   HostBend bend;
-  bend.not_run = static_cast<double>(lost) / wanted;
+  bend.not_run = static_cast<double>(lost_by_host(profile, stops)) / (due - idle);
   if (bend.not_run > (stops ? kMostNotRunByStops : kMostNotRunByPlugin)) {
     bend.reason = HostBend::Reason::kNotRun;
     return bend;
   }
   bend.processors = counter_of(profile, recording::kProcessorsCounter);
-  bend.busy_vcpus = profile.header.vcpu_count * wanted / due;
+  const double seen = due - std::min(due, static_cast<double>(profile.recorded->lost));
+  if (seen > idle) bend.busy_vcpus = profile.header.vcpu_count * (seen - idle) / seen;
   if (stops && bend.processors != 0 &&
       bend.busy_vcpus + kFreeProcessors > static_cast<double>(bend.processors))
     bend.reason = HostBend::Reason::kCrowded;

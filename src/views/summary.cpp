@@ -70,8 +70,8 @@ Summary make_summary(const profile::Profile& profile) {
     summary.symbol_ns += profile.recorded->symbol_ns;
   }
   if (summary.duration_ns != 0)
-    summary.paused_share =
-        static_cast<double>(summary.stood_still_ns) / static_cast<double>(summary.duration_ns);
+    summary.paused_share = std::min(1.0, static_cast<double>(summary.stood_still_ns) /
+                                             static_cast<double>(summary.duration_ns));
 
   summary.stops_by_reason = totals.stops;
   for (std::size_t reason = 0; reason < kStopReasonCount; ++reason) {

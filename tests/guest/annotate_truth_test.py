@@ -96,8 +96,8 @@ def run(options, folder, deadline):
         failures += check_instructions(function)
     for failure in shares + failures:
         print(f"FAILED: {failure}")
-    if shares and not failures and launched.says_bent(options.ringside, recording, deadline):
-        return launched.BENT
+    if shares and not failures and (bent := launched.says_bent(options.ringside, recording, deadline)):
+        return bent
     return "the recording is wrong" if shares + failures else 0
 
 

@@ -47,8 +47,8 @@ def run(options, folder, deadline):
     for line in report_totals.check(report, folded.parse(profile)):
         print(f"FAILED: {line}")
         found.add(1)
-    if found == {truth.SHARES_ONLY} and launched.BENT in report:
-        return launched.BENT
+    if found == {truth.SHARES_ONLY} and (bent := launched.how_bent(report)):
+        return bent
     return "the recording is wrong" + (", and does not say so" if found == {truth.SHARES_ONLY} else "") if found else 0
 
 

@@ -57,8 +57,9 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
   return {};
 }
 
-// Emerald's statistics have no line for what was lost. One sample is enough for one shot.
-void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_shot) {
+// Emerald's statistics have no line for what was lost. One sample is enough for one shot, and
+// states are no shares.
+void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_shot, bool states) {
   const views::Summary summary = views::make_summary(profile);
   const bool is_enough = one_shot && summary.samples != 0;
   const std::string words = is_enough ? std::string() : exporters::lost_in_words(profile);
@@ -68,7 +69,7 @@ void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_sho
     app::say(fmt::format("ringside: {} of {} vCPU ticks were lost", *summary.lost, *summary.due));
   if (const std::string waits = exporters::waits_in_words(profile); !waits.empty())
     app::say("ringside: " + waits);
-  if (const std::string bent = exporters::bent_in_words(profile); !bent.empty() && !one_shot)
+  if (const std::string bent = exporters::bent_in_words(profile); !bent.empty() && !states)
     app::say("ringside: " + bent);
   for (const std::string& cut : exporters::cut_in_words(profile)) app::say("ringside: " + cut);
 }
@@ -219,7 +220,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
       return settings_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
-    say_lost_and_cut(profile, is_emerald, one_shot_);
+    say_lost_and_cut(profile, is_emerald, one_shot_, settings_.states);
     if (!one_shot_)
       for (const std::string& words : exporters::broken_in_words(profile))
         app::say("ringside: " + words);

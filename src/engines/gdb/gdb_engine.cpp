@@ -35,7 +35,8 @@ QemuRam::Access GdbEngine::ram_access(pid_t qemu) {
       return fail(ErrorCode::kUnsupported, "the stub does not give guest-physical memory");
     RINGSIDE_TRY(read_stops_.wait());
     RINGSIDE_ASSIGN(auto text, stub_->ask_monitor(command));
-    if (stub_->state() != StopState::kPaused) read_stops_.count(stub_->last_stop_ns());
+    if (stub_->state() != StopState::kPaused)
+      read_stops_.count(stub_->last_stop_ns(), stub_->held_time().last_ns());
     return text;
   };
   access.visit_physical = [this](const std::vector<GuestPhys>& places, std::size_t size,
@@ -182,7 +183,7 @@ Result<arch::Registers> GdbEngine::read_registers(VcpuId vcpu) {
   const ScopedRealtimePriority priority(*stub_, stub_thread_);
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
   if (stopped.ours) RINGSIDE_TRY(stub_->resume());
-  if (stopped.ours) read_stops_.count(stopped.stopped_ns);
+  if (stopped.ours) read_stops_.count(stopped.stopped_ns, stub_->held_time().last_ns());
   arch::Registers registers;
   inventory_.layout.decode_g(stopped.replies[first], registers);
   std::size_t reply = first + 1;

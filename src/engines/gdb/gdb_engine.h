@@ -89,6 +89,7 @@ class GdbEngine final : public Engine {
     return ram_.was_asked() && !ram_.reads_qemu();
   }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return read_stops_.pauses(); }
+  [[nodiscard]] bool stops_share_processors() const override { return waits_.sees_threads(); }
   [[nodiscard]] std::uint64_t stood_still_ns() const override {
     return stub_->held_time().total_ns();
   }

@@ -150,12 +150,13 @@ Result<bool> StubTransport::stop(std::span<wire::Capture> captures) {
   write_requests();
   // Pages are read ahead while QEMU still answers.
   RINGSIDE_ASSIGN(auto stopped, stub_.stop(batch_, [this] {
+    host_waits_.poll_again();
     if (ram_ != nullptr) pages_.start(*ram_);
   }));
   if (!stopped.ours && !captures_paused_) return false;
   resumes_ = stopped.ours;
   pause_.began_ns = stopped.stopped_ns;
-  host_waits_.poll_again();
+  if (!stopped.ours) host_waits_.forget();
   take(stopped.replies);
   return true;
 }
@@ -176,7 +177,8 @@ Result<void> StubTransport::exchange(bool last) {
   } else if (resumes) {
     RINGSIDE_TRY(stub_.resume());
   }
-  if (last) pause_.length_ns = monotonic_ns() - pause_.began_ns;
+  if (last)
+    pause_.length_ns = resumes ? stub_.held_time().last_ns() : monotonic_ns() - pause_.began_ns;
   return {};
 }
 

@@ -29,7 +29,9 @@ GuestHold::~GuestHold() {
 // By QEMU's events the guest stood still for longer: an answer waits until we get a processor.
 void GuestHold::has_gone_on() {
   const bool by_events = monitor_->resumes() != resumes_before_ && monitor_->last_stop_ns() != 0;
-  pause_ns_ = by_events ? monitor_->last_stop_ns() : monotonic_ns() - began_ns_;
+  const std::uint64_t now = monotonic_ns();
+  // Real time may be set meanwhile.
+  pause_ns_ = by_events ? std::min(monitor_->last_stop_ns(), now - asked_ns_) : now - began_ns_;
   held_time_->end_after(pause_ns_);
   holds_ = false;
   set_state(GuestState::kRunning);
@@ -89,7 +91,7 @@ Result<std::vector<nlohmann::json>> GuestHold::begin(const Requests& requests) {
   holds_ = true;  // from the first byte on
   set_state(GuestState::kOurs);
   resumes_before_ = monitor_->resumes();
-  began_ns_ = monotonic_ns();
+  asked_ns_ = began_ns_ = monotonic_ns();
   held_time_->begin(began_ns_);
   Monitor::Moment stop{.of = kQuestions};
   RINGSIDE_ASSIGN(auto answers, monitor_->exchange(all, &stop));

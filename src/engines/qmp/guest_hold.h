@@ -42,7 +42,7 @@ class GuestHold {
   [[nodiscard]] bool found_paused() const { return found_paused_; }
   // When the guest had stopped, or where it runs on, when the first answer had come.
   [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
-  // From then until the guest was asked to go on. 0 where it ran.
+  // How long the guest stood still, by QEMU's events where they have come. 0 where it ran.
   [[nodiscard]] std::uint64_t pause_ns() const { return pause_ns_; }
 
  private:
@@ -63,6 +63,7 @@ class GuestHold {
   bool holds_ = false;
   bool found_paused_ = false;
   std::uint64_t resumes_before_ = 0;
+  std::uint64_t asked_ns_ = 0;
   std::uint64_t began_ns_ = 0;
   std::uint64_t pause_ns_ = 0;
 };

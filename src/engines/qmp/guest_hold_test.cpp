@@ -76,20 +76,32 @@ TEST_F(GuestHolds, StopAndContinueAGuestThatRuns) {
   EXPECT_THAT(end(), HasSubstr("\"cont\""));
 }
 
+std::string event_at(const char* name, int seconds, int microseconds) {
+  return fmt::format(
+      "{{\"event\": \"{}\", \"timestamp\": {{\"seconds\": {}, \"microseconds\": {}}}}}\n", name,
+      seconds, microseconds);
+}
+std::string runs_and_stops_at(int seconds, int microseconds) {
+  return "{\"return\": {\"status\": \"running\"}, \"id\": 2}\n"
+         "{\"return\": {\"status\": \"running\"}, \"id\": 3}\n" +
+         event_at("STOP", seconds, microseconds) +
+         "{\"return\": {}, \"id\": 4}\n{\"return\": \"RIP=0\", \"id\": 5}\n";
+}
+
 // QEMU's events say how long the guest stood still.
 TEST_F(GuestHolds, CountHowLongTheGuestStoodStill) {
-  const auto event = [](const char* name, int microseconds) {
-    return fmt::format(
-        "{{\"event\": \"{}\", \"timestamp\": {{\"seconds\": 7, \"microseconds\": {}}}}}\n", name,
-        microseconds);
-  };
-  begin(
-      "{\"return\": {\"status\": \"running\"}, \"id\": 2}\n"
-      "{\"return\": {\"status\": \"running\"}, \"id\": 3}\n" +
-      event("STOP", 1'000) + "{\"return\": {}, \"id\": 4}\n{\"return\": \"RIP=0\", \"id\": 5}\n");
-  end_.say(event("RESUME", 31'000));
+  begin(runs_and_stops_at(7, 1'000));
+  end_.say(event_at("RESUME", 7, 1'003));
   EXPECT_THAT(end(), HasSubstr("\"cont\""));
-  EXPECT_EQ(held_time_.total_ns(), 30'000'000u);
+  EXPECT_EQ(held_time_.total_ns(), 3'000u);
+}
+
+// Events carry real time.
+TEST_F(GuestHolds, CountNoTimeByWhichTheClockWasSet) {
+  begin(runs_and_stops_at(7, 1'000));
+  end_.say(event_at("RESUME", 7 + 1'000'000, 1'000));
+  EXPECT_THAT(end(), HasSubstr("\"cont\""));
+  EXPECT_LT(held_time_.total_ns(), 1'000'000'000'000'000u);
 }
 
 // The user's stop has waited beside ours, and QEMU takes one request of each monitor in turn.

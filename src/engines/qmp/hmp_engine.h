@@ -56,6 +56,9 @@ class HmpEngine final : public Engine {
   [[nodiscard]] bool tears_registers() const override { return !options_.stops_the_guest; }
   [[nodiscard]] std::string explain_memory_access() const override { return explanation_; }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return {}; }
+  [[nodiscard]] bool stops_share_processors() const override {
+    return options_.stops_the_guest && host_waits_.sees_threads();
+  }
   [[nodiscard]] std::uint64_t stood_still_ns() const override { return held_time_.total_ns(); }
 
  private:

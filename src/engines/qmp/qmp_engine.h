@@ -46,6 +46,9 @@ class QmpEngine final : public Engine {
     return gdb_->memory_reads_stop_the_guest();
   }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return gdb_->memory_pauses(); }
+  [[nodiscard]] bool stops_share_processors() const override {
+    return gdb_->stops_share_processors();
+  }
   [[nodiscard]] std::uint64_t stood_still_ns() const override { return gdb_->stood_still_ns(); }
   void set_read_turns(ReadTurns* turns) override { gdb_->set_read_turns(turns); }
 

@@ -3,6 +3,7 @@
 #include "arch/arch_info.h"
 #include "exporters/firefox/categories.h"
 #include "exporters/firefox/markers.h"
+#include "views/summary.h"
 
 namespace ringside::exporters::firefox {
 namespace {
@@ -50,7 +51,8 @@ std::string sampling(const profile::Profile& profile) {
   }
   text += count_entry("Left out by filters", profile.filtered_samples);
   return text + "," +
-         entry("Guest stood still", "nanoseconds", fmt::format("{}", totals.pause.sum()));
+         entry("Guest stood still", "nanoseconds",
+               fmt::format("{}", views::make_summary(profile).stood_still_ns));
 }
 
 void write_extra(JsonText& json, const profile::Profile& profile) {

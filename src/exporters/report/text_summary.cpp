@@ -9,6 +9,7 @@
 #include "exporters/cut_in_words.h"
 #include "exporters/report/text_report.h"
 #include "exporters/units.h"
+#include "recording/counters.h"
 #include "views/summary.h"
 #include "views/top_stacks.h"
 
@@ -126,8 +127,8 @@ Result<void> write_counters(const Profile& profile, const Summary& summary, Sink
   if (!profile.recorded) return {};
   for (const auto& [name, value] : profile.recorded->counters) {
     if (value == 0 || name.starts_with(recording::kFramesByCounter) ||
-        name.starts_with(recording::kLostByPrefix))
-      continue;
+        name.starts_with(recording::kLostByPrefix) || name == recording::kStoodStillCounter)
+      continue;  // or shown elsewhere
     if (name == recording::kStackBytesCounter) {
       RINGSIDE_TRY(line(sink, name, "{:>10}  a sample",
                         format_count(value / std::max<std::uint64_t>(summary.samples, 1))));

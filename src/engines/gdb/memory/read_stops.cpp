@@ -21,8 +21,8 @@ Result<void> ReadStops::wait() {
   return {};
 }
 
-void ReadStops::count(std::uint64_t since_ns) {
-  last_ = {since_ns, monotonic_ns()};
+void ReadStops::count(std::uint64_t since_ns, std::uint64_t length_ns) {
+  last_ = {since_ns, since_ns + length_ns};
   const std::uint64_t stood = last_.to_ns - last_.from_ns;
   ++pauses_.count;
   pauses_.total_ns += stood;

@@ -16,8 +16,8 @@ class ReadStops {
  public:
   // Waits until the guest may be stopped. Errors: those of ReadTurns::wait().
   [[nodiscard]] Result<void> wait();
-  // Counts one that ends now.
-  void count(std::uint64_t since_ns);
+  // Counts one, since a monotonic time, and of a length in nanoseconds.
+  void count(std::uint64_t since_ns, std::uint64_t length_ns);
 
   [[nodiscard]] const MemoryPauses& pauses() const { return pauses_; }
   // Null: nothing samples the guest.

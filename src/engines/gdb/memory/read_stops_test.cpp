@@ -33,7 +33,7 @@ class Turns final : public ReadTurns {
 // Tells of a stop that has lasted so long until now.
 ReadStop stop(ReadStops& stops, Turns& turns, std::uint64_t stood_ns) {
   const std::uint64_t since = monotonic_ns() - stood_ns;
-  stops.count(since);
+  stops.count(since, monotonic_ns() - since);
   EXPECT_TRUE(stops.wait());
   EXPECT_EQ(turns.lasts.back().from_ns, since);
   EXPECT_GE(turns.lasts.back().to_ns - since, stood_ns);
@@ -77,7 +77,7 @@ TEST(ReadStops, TogetherHaveAQuarterOfTheTime) {
     without_last = stops.pauses().total_ns;
     const std::uint64_t since = monotonic_ns();
     ::usleep(500);
-    stops.count(since);
+    stops.count(since, monotonic_ns() - since);
   }
   if (stops.pauses().longest_ns < 16 * kMs) {  // else the rest had its limit
     EXPECT_GE(monotonic_ns() - start, 4 * without_last);
@@ -98,16 +98,16 @@ TEST(ReadStops, EndWithTheSampling) {
 TEST(ReadStops, AGuestThatNothingSamplesRunsForAsLongAsItStood) {
   ReadStops stops;
   const std::uint64_t before = monotonic_ns();
-  stops.count(before - 5 * kMs);
+  stops.count(before - 5 * kMs, 5 * kMs);
   ASSERT_TRUE(stops.wait());
   EXPECT_GE(monotonic_ns() - before, 5 * kMs);
 }
 
 TEST(ReadStops, AreCounted) {
   ReadStops stops;
-  stops.count(monotonic_ns() - 3 * kMs);
-  stops.count(monotonic_ns() - 40 * kMs);
-  stops.count(monotonic_ns() - 2 * kMs);
+  stops.count(monotonic_ns() - 3 * kMs, 3 * kMs);
+  stops.count(monotonic_ns() - 40 * kMs, 40 * kMs);
+  stops.count(monotonic_ns() - 2 * kMs, 2 * kMs);
   EXPECT_EQ(stops.pauses().count, 3u);
   EXPECT_GE(stops.pauses().total_ns, 45 * kMs);
   EXPECT_GE(stops.pauses().longest_ns, 40 * kMs);

@@ -115,7 +115,7 @@ Result<bool> SlicedReads::run_slice(Slice& slice) {
   if (physical) stub_->end_physical_mode();
   if (stopped.ours) {
     RINGSIDE_TRY(stub_->resume());
-    stops_->count(start);
+    stops_->count(start, stub_->held_time().last_ns());
   }
   return more;
 }
@@ -167,7 +167,7 @@ Result<void> SlicedReads::visit(
   }
   if (!stopped.ours) return {};
   RINGSIDE_TRY(stub_->resume());
-  stops_->count(stopped.stopped_ns);
+  stops_->count(stopped.stopped_ns, stub_->held_time().last_ns());
   return {};
 }
 

@@ -180,8 +180,8 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, const std::function<void()>
   const std::string_view stops = traits_.silent_stops ? kCurrentThreadTwice : kCurrentThread;
   const Stopping stopping{stopped, on_stop};
   auto replies = traits_.qemu ? ask(requests, stops, {}, &stopping) : stop_plain(batch, stopping);
-  if (stopped.ours) held_time_.begin(stopped.stopped_ns);
-  if (replies && !stopped.ours) held_time_.cancel();
+  if (stopped.ours && stopped.stopped_ns != 0) held_time_.begin(stopped.stopped_ns);
+  if (!stopped.ours && (replies || was_paused)) held_time_.cancel();
   // Where the outcome is not known, a guest that its user had stopped stays so.
   if (replies && !stopped.ours) take(StopEvent::kFoundPaused);
   if (replies && stopped.ours && was_paused) take(StopEvent::kFoundRunning);

@@ -49,6 +49,7 @@ Result<void> Stub::settle(Stopped& stopped) {
   } else {
     if (!stopped.ours) take(StopEvent::kFoundRunning);
     stopped.ours = true;
+    held_time_.begin(stopped.stopped_ns);
     return {};
   }
   return fail_for(migration, watch_.left_standing());
