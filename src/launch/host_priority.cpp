@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -36,7 +37,8 @@ bool set_group_nice(pid_t process, int nice) {
   const std::string text = std::to_string(nice);
   const UniqueFd file(::open(group_file(process).c_str(), O_WRONLY | O_CLOEXEC));
   for (int i = 0; file.valid() && i < kTries; ++i) {
-    if (::pwrite(file.get(), text.data(), text.size(), 0) >= 0) return true;
+    // Linux takes no pwrite() there (seq_file).
+    if (::write(file.get(), text.data(), text.size()) >= 0) return true;
     if (errno != EAGAIN) return false;
     sleep_ns(10'000'000);
   }

@@ -59,7 +59,8 @@ TEST(HostPriority, IsRaisedAndThenAsItWas) {
   {
     const HostPriority priority(other.process());
     EXPECT_EQ(other.nice(), HostPriority::kNice);
-    if (priority.has_group()) {
+    EXPECT_EQ(priority.has_group(), group.has_value());
+    if (group) {
       EXPECT_EQ(other.group_nice(), HostPriority::kNice);
     }
   }
