@@ -96,7 +96,7 @@ class SmallGuest:
         folder.mkdir()
         kernel = self.qemu[self.qemu.index("-kernel") + 1]
         recording = launched.record(self.options.ringside, [*how, "--kernel", kernel, "--after", self.ready], self.qemu, folder,
-                                    limits.step_end())
+                                    limits.step_end() + self.options.seconds)
         found = shares_of(self.options, recording, limits.step_end())
         self.says_bent = launched.says_bent(self.options.ringside, recording, limits.step_end())
         shutil.rmtree(folder)

@@ -253,6 +253,8 @@ Result<std::size_t> HmpEngine::read_virtual(VcpuId vcpu, GuestVirt address,
   bool was_hidden = true;  // once more, for it may have been until just now
   const std::uint64_t end = monotonic_ns() + kPatienceNs;
   for (unsigned tries = 0;; ++tries) {
+    // Answers come at once, so no wait for one would notice.
+    if (monitor_.is_over()) return fail(ErrorCode::kDisturbed, "interrupted while memory was read");
     RINGSIDE_ASSIGN(const std::size_t got,
                     read_once(vcpu, address + done, destination.subspan(done)));
     done += got;

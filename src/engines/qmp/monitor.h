@@ -84,6 +84,9 @@ class Monitor {
   [[nodiscard]] Result<std::string> status();
   // The same, and whether the guest is being migrated, in one round trip.
   [[nodiscard]] Result<Migration> migration();
+  // Patience::over(): nothing is to be waited for any more.
+  [[nodiscard]] bool is_over() const { return patience_.over(); }
+
   // Whether the guest runs, by the last status() and QEMU's events since, as far as they were read.
   [[nodiscard]] bool guest_runs() const { return guest_runs_; }
 
