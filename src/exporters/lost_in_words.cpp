@@ -24,28 +24,26 @@ bool is_one_of(const std::string& reason, std::initializer_list<const char*> cou
   });
 }
 
-// A tick takes less than a millisecond or two of a host that is not busy: at lower rates it is late
-// for want of a processor, not for the rate.
-bool is_by_host(const std::string& reason, std::uint64_t interval_ns) {
-  constexpr std::uint64_t kSeldomNs = 2'000'000;
+bool is_by_host(const std::string& reason, const profile::Profile& profile) {
   if (reason == recording::lost_because(recording::kLostByHost)) return true;
-  return interval_ns >= kSeldomNs &&
+  return views::samples_seldom(profile) &&
          is_one_of(reason,
                    {recording::kLostToVcpu, recording::kLostLate, recording::kLostToEngine});
 }
 
-std::string advice(const std::string& reason, const recording::Header& header) {
+std::string advice(const std::string& reason, const profile::Profile& profile) {
+  const std::string& engine = profile.header.engine;
   if (reason == recording::lost_because(recording::kLostToSuspension))
     return "do not suspend it (Ctrl-Z) while it records";
   if (is_one_of(reason, {recording::kLostToGuestRing, recording::kLostByOverwriting}))
     return "give the guest's rings more words, or let the guest sample less often";
-  if (!is_by_host(reason, header.interval_ns))
-    return header.engine == "ring" ? "let the guest sample less often"
-                                   : "sample less often (-F, --interval)";
+  if (!is_by_host(reason, profile))
+    return engine == "ring" ? "let the guest sample less often"
+                            : "sample less often (-F, --interval)";
   return fmt::format(
       "the host is busy: give it less to do, the guest fewer vCPUs or QEMU's group of tasks a "
       "higher priority (docs/busy-hosts.md){}",
-      header.engine == "tcg" ? ", or try --engine gdb" : "");
+      engine == "tcg" ? ", or try --engine gdb" : "");
 }
 
 }  // namespace
@@ -56,8 +54,7 @@ std::string lost_in_words(const profile::Profile& profile) {
   const std::string& most = summary.lost_by_reason.front().first;
   return fmt::format("{} of {} vCPU ticks ({}%) were lost, most of them: {}; {}",
                      format_count(*summary.lost), format_count(*summary.due),
-                     format_percent(*summary.lost, *summary.due), most,
-                     advice(most, profile.header));
+                     format_percent(*summary.lost, *summary.due), most, advice(most, profile));
 }
 
 std::string bent_in_words(const profile::Profile& profile) {

@@ -25,14 +25,18 @@ std::uint64_t counter_of(const profile::Profile& profile, std::string_view name)
 
 // A plugin or vCPU that is late at a high rate may be so without a busy host.
 std::uint64_t lost_by_host(const profile::Profile& profile, bool stops) {
-  constexpr std::uint64_t kSeldomNs = 2'000'000;
   const std::uint64_t not_run = counter_of(profile, recording::kLostByHost);
   const std::uint64_t not_in_time = counter_of(profile, recording::kLostToVcpu);
-  const bool is_seldom = profile.header.interval_ns >= kSeldomNs;
-  return stops || (!is_seldom && not_run < not_in_time) ? not_run : not_run + not_in_time;
+  return stops || (!samples_seldom(profile) && not_run < not_in_time) ? not_run
+                                                                      : not_run + not_in_time;
 }
 
 }  // namespace
+
+bool samples_seldom(const profile::Profile& profile) {
+  constexpr std::uint64_t kSeldomNs = 2'000'000;
+  return profile.header.interval_ns >= kSeldomNs;
+}
 
 HostBend host_bend(const profile::Profile& profile) {
   if (!profile.recorded || profile.recorded->due == 0) return {};

@@ -21,6 +21,10 @@ struct HostBend {
   std::uint64_t processors = 0;  // kCrowded: that ringside could run on
 };
 
+// Whether samples are so seldom that one which is late is so for want of a processor, and not for
+// the rate: a tick takes less than a millisecond or two of a host that is not busy.
+[[nodiscard]] bool samples_seldom(const profile::Profile& profile);
+
 [[nodiscard]] HostBend host_bend(const profile::Profile& profile);
 
 }  // namespace ringside::views

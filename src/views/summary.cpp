@@ -58,7 +58,7 @@ Summary make_summary(const profile::Profile& profile) {
     const auto& counters = profile.recorded->counters;
     const auto reads = counters.find(recording::kMemoryReadPausesCounter);
     if (reads != counters.end()) summary.stood_still_ns += reads->second;
-    // Stops whose samples were left out, too; recordings since 2026-12 have it.
+    // Stops whose samples were left out, too. Older recordings do not have it.
     const auto all = counters.find(recording::kStoodStillCounter);
     if (all != counters.end())
       summary.stood_still_ns = std::max(summary.stood_still_ns, all->second);

@@ -77,7 +77,7 @@ class SmallGuest:
         if self.ready != READY_SMALL:
             parsed = legal_stacks.parse(self.options.truth.read_text())
             return {tuple(functions): share for functions, share in parsed.judged_shares() if share >= POINTS}
-        shares, _ = self._shares(["--deterministic", "--interval", "1ms", "--samples", "20000"])
+        shares, _, _ = self._shares(["--deterministic", "--interval", "1ms", "--samples", "20000"])
         return {INTERRUPT: sum(shares.get(name, 0) for name in INTERRUPT)}
 
     def _build(self):
@@ -92,22 +92,23 @@ class SmallGuest:
         return kernel
 
     def _shares(self, how):
+        """(share by function, samples, whether the recording says that it is bent)."""
         folder = self.folder / f"run-{next(self.runs)}"
         folder.mkdir()
         kernel = self.qemu[self.qemu.index("-kernel") + 1]
         recording = launched.record(self.options.ringside, [*how, "--kernel", kernel, "--after", self.ready], self.qemu, folder,
                                     limits.step_end() + self.options.seconds)
         found = shares_of(self.options, recording, limits.step_end())
-        self.says_bent = launched.says_bent(self.options.ringside, recording, limits.step_end())
+        bent = launched.says_bent(self.options.ringside, recording, limits.step_end())
         shutil.rmtree(folder)
-        return found
+        return *found, bent
 
     def measure(self, engine, rate):
         """(difference with half of its interval, that half, what of, whether it says that it is bent, samples)."""
-        found, samples = self._shares(["--engine", engine, "-F", str(rate), "--samples", str(self.options.samples), "--duration",
+        found, samples, bent = self._shares(["--engine", engine, "-F", str(rate), "--samples", str(self.options.samples), "--duration",
                                        f"{self.options.seconds:g}"])
         difference, name, got, wanted = furthest(found, self.truth, samples)
-        return difference, room(wanted, samples), f"{name} {got:.2f} % for {wanted:.2f} %", self.says_bent, samples
+        return difference, room(wanted, samples), f"{name} {got:.2f} % for {wanted:.2f} %", bent, samples
 
     def close(self):
         pass
@@ -118,7 +119,6 @@ class LinuxGuest:
 
     def __init__(self, options, folder, name):
         self.options, self.folder = options, folder
-        options.engines = tuple(RATES)
         paths = linux_guest.fetch(arch=name)
         self.kernel = paths["VMLINUX"]
         self.guest = linux_guest.boot(paths, "spin", 1, extra=[*every_engine.plugin_options(options, folder),
@@ -172,7 +172,7 @@ def of_guest(options, folder, name):
     place.mkdir()
     guest = (SmallGuest if name in ("small", "bundled") else LinuxGuest)(options, place, name)
     try:
-        for engine in options.engines_wanted:
+        for engine in options.engines:
             for rate in RATES[engine]:
                 difference, interval, what, bent, samples = guest.measure(engine, rate)
                 cell = f"{name}, {engine} at {rate} Hz, {samples} samples: {what}: {difference:.2f} points with its interval"
@@ -188,14 +188,14 @@ def of_guest(options, folder, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=lambda path: pathlib.Path(path).resolve())
-    parser.add_argument("--plugin", type=pathlib.Path)
+    parser.add_argument("--plugin", type=pathlib.Path, help="libringside-tcg.so (default: of ringside's build)")
     parser.add_argument("--kernel", required=True, type=os.path.abspath, help="the bundled kernel")
     parser.add_argument("--truth", required=True, type=pathlib.Path, help="of its workload interrupts")
     parser.add_argument("--loops", type=int, default=6)
     parser.add_argument("--samples", type=int, default=10000, help="of each recording (default 10000)")
     parser.add_argument("--seconds", type=float, default=150, help="that a recording takes at most (default 150)")
     parser.add_argument("--guests", type=lambda text: text.split(","), default=list(GUESTS))
-    parser.add_argument("--engines", dest="engines_wanted", type=lambda text: text.split(","), default=list(RATES))
+    parser.add_argument("--engines", type=lambda text: text.split(","), default=list(RATES))
     options = parser.parse_args()
     try:
         return linux_program.exit_status(run, options)

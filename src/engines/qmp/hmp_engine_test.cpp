@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -34,6 +35,24 @@ TEST(HmpEngine, TextWithoutRegistersIsAProtocolError) {
   auto engine = HmpEngine::start(std::move(*monitor), options);
   ASSERT_TRUE(engine) << engine.error().message;
   EXPECT_EQ((*engine)->read_registers(VcpuId{0}).error().code, ErrorCode::kProtocol);
+}
+
+// A search of memory reads for minutes, and each answer comes at once.
+TEST(HmpEngine, ReadsNoMemoryOnceTheRecordingIsOver) {
+  MonitorEnd end;
+  bool is_over = false;
+  auto monitor =
+      end.connect(kAnswers, {ringside::testing::longest_step(), [&] { return is_over; }});
+  ASSERT_TRUE(monitor) << monitor.error().message;
+  auto engine = HmpEngine::start(std::move(*monitor), {});
+  ASSERT_TRUE(engine) << engine.error().message;
+  (void)end.heard();
+  is_over = true;
+  std::array<std::byte, 8> bytes{};
+  const auto read = (*engine)->read_virtual(VcpuId{0}, GuestVirt{0xffffffff81000000}, bytes);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kDisturbed);
+  EXPECT_EQ(end.heard(), "");
 }
 
 // A guest that is migrated is not stopped, nor let go where it was. QEMU's threads are not known
