@@ -28,12 +28,12 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
 
 Result<engines::qmp::Attachment> attach_qmp(const std::string& address,
                                             const std::filesystem::path& folder,
-                                            bool stops_the_guest,
+                                            const engines::qmp::Restraint& restraint,
                                             const engines::gdb::Options& options,
                                             const std::function<bool()>& wait_while) {
   RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
   while (true) {
-    auto attachment = engines::qmp::connect(parsed, folder.string(), stops_the_guest, options);
+    auto attachment = engines::qmp::connect(parsed, folder.string(), restraint, options);
     if (attachment || attachment.error().code != ErrorCode::kNotFound || !wait_while())
       return attachment;
     sleep_ns(kTryAgainNs);

@@ -19,10 +19,10 @@ namespace ringside::app {
     const std::function<bool()>& wait_while);
 
 // Connects to a QEMU's monitor, which opens a gdb stub in `folder` for the time where it can. Tries
-// again as attach_gdb does.
+// again as attach_gdb() does.
 [[nodiscard]] Result<engines::qmp::Attachment> attach_qmp(const std::string& address,
                                                           const std::filesystem::path& folder,
-                                                          bool stops_the_guest,
+                                                          const engines::qmp::Restraint& restraint,
                                                           const engines::gdb::Options& options,
                                                           const std::function<bool()>& wait_while);
 

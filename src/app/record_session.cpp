@@ -311,11 +311,12 @@ class Session {
   // Through the monitor at `address_`.
   Result<void> enter_by_monitor(const std::filesystem::path& folder,
                                 const std::function<bool()>& wait_while) {
-    RINGSIDE_ASSIGN(auto attachment, attach_qmp(address_, folder, !request_.settings.no_stop,
+    RINGSIDE_ASSIGN(auto attachment, attach_qmp(address_, folder,
+                                                {.never_stop = request_.settings.no_stop,
+                                                 .leave_stub = request_.settings.leave_stub},
                                                 stub_options(), wait_while));
     engine_ = std::move(attachment.engine);
     kind_ = EngineKind::kQmp;
-    options_.warnings = std::move(attachment.caveats);
     say("ringside: through the monitor, " + attachment.explanation);
     return {};
   }
@@ -330,8 +331,8 @@ class Session {
     if (qmp.empty()) {
       RINGSIDE_ASSIGN(way_in, attach_gdb(gdb, stub_options(), wait_while));
     } else {
-      // Its caveats are of samples that ringside takes from outside.
-      RINGSIDE_ASSIGN(auto attachment, attach_qmp(qmp, {}, false, stub_options(), wait_while));
+      RINGSIDE_ASSIGN(auto attachment,
+                      attach_qmp(qmp, {}, {.never_stop = true}, stub_options(), wait_while));
       way_in = std::move(attachment.engine);
     }
     const SamplingSettings& settings = request_.settings;

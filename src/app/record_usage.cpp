@@ -75,6 +75,8 @@ constexpr std::array kRules{
            return asked.settings.no_stop && !asked.qmp() && !asked.engine(EngineKind::kQmp);
          },
          "only a monitor samples without a stop: --no-stop needs --qmp"},
+    Rule{[](const Asked& asked) { return asked.settings.leave_stub && !asked.qmp(); },
+         "--leave-stub is for a guest that is reached by its monitor: add --qmp"},
     Rule{[](const Asked& asked) { return asked.engine(EngineKind::kGdb) && asked.qmp(); },
          "--qmp goes through the monitor: leave out --engine gdb"},
     Rule{[](const Asked& asked) {

@@ -123,6 +123,8 @@ void add_engine(App& how, app::SamplingSettings& settings) {
       ->range(64u, wire::kMaxStackBytes);
   how.add_flag("--no-stop", settings.no_stop,
                "With --qmp: never stop the guest; stacks may then be torn");
+  how.add_flag("--leave-stub", settings.leave_stub,
+               "With --qmp: leave the guest's gdb stub alone, even while nobody uses it");
   how.add_flag("--deterministic", settings.deterministic,
                "Make two runs of the guest the same: instructions are its clock, and samples are "
                "taken by them (needs a QEMU 9.2 or newer that ringside starts)");

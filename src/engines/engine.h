@@ -202,6 +202,11 @@ class Engine {
   [[nodiscard]] virtual bool stops_share_processors() const { return false; }
   // How long the guest has stood still for us, in ticks, lost ones too, and outside: nanoseconds.
   [[nodiscard]] virtual std::uint64_t stood_still_ns() const { return 0; }
+  // To be called every 20 ms or more often between ticks, while the guest runs or is left alone:
+  // for an engine that somebody else may want its way in of.
+  virtual void attend() {}
+  // Limitations of captures of this guest by this way, as far as they are known: a sentence each.
+  [[nodiscard]] virtual std::vector<std::string> caveats() const { return {}; }
   // From now on reads that stop the guest let ticks go first; null: not any more. An engine that
   // does not stop the guest asks nobody.
   virtual void set_read_turns(ReadTurns*) {}

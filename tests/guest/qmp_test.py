@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Samples a guest of which only the monitor can be reached, and kills ringside while it does.
 
-First the guest has a gdb stub, which is its user's: ringside samples by what the monitor prints. The connection is cut
-in mid-recording, and QEMU is killed. Then there is no stub; afterwards there is none again, the guest runs, and the
+First the guest has a gdb stub, which is its user's. ringside samples through it while nobody else uses it, and a client
+that comes in mid-recording gets it; with --leave-stub and where the client is there before, ringside samples by what the
+monitor prints. The connection is cut in mid-recording, and QEMU is killed. Then there is no stub; afterwards there is none again, the guest runs, and the
 monitor can be used by the next client. A ringside that was killed leaves the guest running and a stub that the next one
 takes over. (Ringside killed while it samples by the monitor's text: kill_test.py --monitor.)
 Exit status: 0 as it should be, 1 not.
@@ -11,6 +12,7 @@ import argparse
 import os
 import random
 import select
+import signal
 import socket
 import sys
 import tempfile
@@ -61,8 +63,8 @@ class Relay:
         return True
 
 
-def start(options, address, folder, *arguments):
-    command = [options.ringside, "record", "--qmp", address, "--kernel", options.kernel, "--interval", "2",
+def start(options, address, folder, *arguments, interval=2):
+    command = [options.ringside, "record", "--qmp", address, "--kernel", options.kernel, "--interval", str(interval),
                "-o", os.path.join(folder, "ringside.data"), *arguments]
     return program.Program(command, os.path.join(folder, "log"))
 
@@ -72,10 +74,9 @@ def stub_of(guest):
     return next((device["filename"] for device in guest.qmp.command("query-chardev") if device["label"] in ("gdb", "stub")), None)
 
 
-def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
+def sampled_and_left_as_it_was(options, guest, address, folder, says, stub=None, arguments=()):
     """Failures, as lines. stub: the user's."""
-    says = "is left to its user" if stub else "a gdb stub that QEMU opens"
-    with start(options, address, folder, "--samples", str(SAMPLES)) as ringside:
+    with start(options, address, folder, "--samples", str(SAMPLES), *arguments) as ringside:
         status = ringside.wait_end(limits.STEP)
         said = ringside.said()
     if status != 0:
@@ -92,6 +93,51 @@ def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
     if not guest.advances(limits.SOON):
         failures.append("the guest does not advance")
     return failures
+
+
+def given_back(options, guest, folder):
+    """Failures, as lines, when a debugger connects to the stub that ringside samples through."""
+    with start(options, guest.monitor, folder, interval=700) as ringside:
+        if not ringside.wait_said("sampling", limits.STEP):
+            return [f"ringside did not say that it is sampling: {ringside.said()[-600:]}"]
+        time.sleep(0.3)
+        with socket.socket(socket.AF_UNIX) as debugger:
+            debugger.settimeout(limits.STEP)
+            debugger.connect(guest.gdb)
+            connected = time.monotonic()
+            debugger.sendall(b"$?#3f")
+            answer = debugger.recv(4096)
+            print(f"the debugger got the stub after {(time.monotonic() - connected) * 1000:.0f} ms")
+            failures = [] if answer.startswith(b"+$T") else [f"the stub answers {answer}"]
+            if not guest.qmp.wait_status("paused", limits.SOON):
+                failures.append("the debugger's connection does not stop the guest")
+            debugger.sendall(b"+$D;1#b0")
+            if not guest.qmp.wait_status("running", limits.SOON):
+                failures.append("the guest does not run on after the debugger's detach")
+            time.sleep(3)
+            ringside.process.send_signal(signal.SIGINT)
+            if ringside.wait_end(limits.STEP) != 0:
+                failures.append(f"ringside did not end well: {ringside.said()[-600:]}")
+    if "a client of the gdb stub came" not in ringside.said():
+        failures.append(f"ringside does not report the client: {ringside.said()[-600:]}")
+    text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), limits.step_end())
+    if (samples := sum(count for _, count in folded.parse(text))) < 2:
+        failures.append(f"{samples} samples, before and after the debugger")
+    if not guest.qmp.wait_status("running", limits.SOON) or not guest.advances(limits.SOON):
+        failures.append("the guest does not run on after ringside's end")
+    return failures
+
+
+def beside_a_debugger(options, guest, folder):
+    """Failures, as lines, when a debugger has the stub already."""
+    with socket.socket(socket.AF_UNIX) as debugger:
+        debugger.settimeout(limits.STEP)
+        debugger.connect(guest.gdb)
+        debugger.sendall(b"$c#63")
+        if not guest.qmp.wait_status("running", limits.SOON):
+            return ["the guest does not go on for the debugger"]
+        stub = stub_of(guest)
+        return sampled_and_left_as_it_was(options, guest, guest.monitor, folder, "it has a client", stub)
 
 
 def killed(options, guest, address, folder, rng):
@@ -150,7 +196,12 @@ def main():
     try:
         with tempfile.TemporaryDirectory(prefix="ringside-qmp-") as folder:
             with guest_options.boot(options) as guest:
-                failures += sampled_and_left_as_it_was(options, guest, guest.monitor, folder, stub_of(guest))
+                stub = stub_of(guest)
+                failures += sampled_and_left_as_it_was(options, guest, guest.monitor, folder, "through the guest's gdb stub", stub)
+                failures += sampled_and_left_as_it_was(options, guest, guest.monitor, folder, "is left to its user", stub,
+                                                       ["--leave-stub"])
+                failures += given_back(options, guest, folder)
+                failures += beside_a_debugger(options, guest, folder)
                 # As by -s: behind a relay QEMU's command line is not seen, which says what a stub is called.
                 guest.qmp.hmp("gdbserver none")
                 guest.qmp.hmp(f"gdbserver unix:{guest.gdb},server=on,wait=off")
@@ -161,7 +212,7 @@ def main():
                 guest.qmp.hmp("gdbserver none")
                 for _ in range(options.kills):
                     failures += killed(options, guest, guest.monitor, folder, rng)
-                failures += sampled_and_left_as_it_was(options, guest, guest.monitor, folder)
+                failures += sampled_and_left_as_it_was(options, guest, guest.monitor, folder, "a gdb stub that QEMU opens")
     except (machine.GuestError, launched.Failed, OSError, ValueError) as error:
         failures.append(str(error))
     for line in failures:

@@ -41,6 +41,7 @@ struct SamplingSettings {
   bool states = false;  // only profile takes them: SamplingOptions::states
   bool no_jitter = false;
   bool no_stop = false;
+  bool leave_stub = false;  // that the guest's user has opened
   bool deterministic = false;
   std::uint64_t seed = 1;
   std::optional<std::uint32_t> stack_bytes;

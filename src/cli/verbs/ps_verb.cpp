@@ -23,10 +23,11 @@ bool is_over() { return app::Signals::interrupted() || app::Signals::terminated(
 
 // Suspends ringside if that is wanted. The guest must not be held. False when a signal to end has
 // come meanwhile.
-bool rest(std::uint64_t ns) {
+bool rest(engines::Engine& engine, std::uint64_t ns) {
   constexpr std::uint64_t kPiece = 20'000'000;
   for (const std::uint64_t end = monotonic_ns() + ns; !is_over();) {
     if (app::Suspension::is_wanted()) app::Suspension::now();
+    engine.attend();
     const std::uint64_t now = monotonic_ns();
     if (now >= end) return true;
     sleep_ns(std::min(end - now, kPiece));
@@ -86,7 +87,7 @@ Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   stub_folder_.emplace(std::move(folder));
   RINGSIDE_ASSIGN(auto attachment,
-                  app::attach_qmp(qmp_, stub_folder_->path(), true, options, give_up));
+                  app::attach_qmp(qmp_, stub_folder_->path(), {}, options, give_up));
   return std::move(attachment.engine);
 }
 
@@ -130,7 +131,7 @@ Result<void> PsVerb::run(const std::vector<std::string>&) {
     if (list) {
       progress.clear();
       RINGSIDE_TRY(print(lister, *list));
-      if (watch_s_ == 0 || !rest(static_cast<std::uint64_t>(watch_s_ * kNs))) return {};
+      if (watch_s_ == 0 || !rest(*engine, static_cast<std::uint64_t>(watch_s_ * kNs))) return {};
       last = monotonic_ns();
       continue;
     }
@@ -141,7 +142,7 @@ Result<void> PsVerb::run(const std::vector<std::string>&) {
     if (waited > patience)
       return fail(ErrorCode::kTimeout, "no list of processes within {} s: {}", patience_s_,
                   lister.explain());
-    rest(kTryAgainNs);
+    rest(*engine, kTryAgainNs);
   }
   return {};
 }

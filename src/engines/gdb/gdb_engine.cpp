@@ -116,10 +116,18 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
   return engine;
 }
 
-GdbEngine::~GdbEngine() {
+GdbEngine::~GdbEngine() { restore_stub_scheduling(); }
+
+void GdbEngine::detach() {
+  restore_stub_scheduling();
+  stub_->end();
+}
+
+void GdbEngine::restore_stub_scheduling() {
   if (!scheduling_before_) return;
   restore_scheduling(*scheduling_before_);
   stub_->restore_on_death(std::nullopt);
+  scheduling_before_.reset();
 }
 
 // With all processors busy running vCPUs, the main loop would get one only when a vCPU's time slice

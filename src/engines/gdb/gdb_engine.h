@@ -66,6 +66,9 @@ class GdbEngine final : public Engine {
                                                                  const Options& options = {});
   // Detaches; the guest runs, except where its user has paused it.
   ~GdbEngine() override;
+  // The same before its destruction, so that the stub serves another client. Afterwards the guest
+  // cannot be reached; arch(), vcpu_count(), memory_pauses() and stood_still_ns() go on.
+  void detach();
 
   [[nodiscard]] Arch arch() const override { return inventory_.layout.arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return inventory_.threads.size(); }
@@ -112,6 +115,7 @@ class GdbEngine final : public Engine {
             pid_t stub_thread, bool reads_qemu_memory);
   [[nodiscard]] LeftAlone left_alone() const;
   void schedule_stub_first(pid_t thread);
+  void restore_stub_scheduling();
   [[nodiscard]] QemuRam::Access ram_access(pid_t qemu);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);

@@ -39,8 +39,7 @@ class HmpEngine final : public Engine {
   [[nodiscard]] static Result<std::unique_ptr<HmpEngine>> start(Monitor monitor,
                                                                 const Options& options);
   ~HmpEngine() override;
-  // Limitations of captures of this guest, a sentence each.
-  [[nodiscard]] std::vector<std::string> caveats() const;
+  [[nodiscard]] std::vector<std::string> caveats() const override;
 
   [[nodiscard]] Arch arch() const override { return arch_; }
   [[nodiscard]] std::size_t vcpu_count() const override { return vcpus_; }

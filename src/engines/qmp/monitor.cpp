@@ -288,6 +288,7 @@ void Monitor::note_event(std::string_view event, std::uint64_t time_ns) {
     ++resumes_;
     const std::uint64_t began_ns = std::exchange(stop_began_ns_, 0);
     last_stop_ns_ = began_ns != 0 && time_ns > began_ns ? time_ns - began_ns : 0;
+    stopped_ns_ += last_stop_ns_;
   }
 }
 

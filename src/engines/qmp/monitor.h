@@ -95,6 +95,8 @@ class Monitor {
   // 0 where no STOP was read.
   [[nodiscard]] std::uint64_t resumes() const { return resumes_; }
   [[nodiscard]] std::uint64_t last_stop_ns() const { return last_stop_ns_; }
+  // The same, of all times together.
+  [[nodiscard]] std::uint64_t stopped_ns() const { return stopped_ns_; }
   // Reads the events that have come. QEMU keeps what nobody reads, without a limit. A failure here
   // recurs at the next command.
   void take_events();
@@ -146,6 +148,7 @@ class Monitor {
   std::uint64_t resumes_ = 0;        // RESUME events so far
   std::uint64_t stop_began_ns_ = 0;  // of QEMU's clock of real time; 0: no STOP since the RESUME
   std::uint64_t last_stop_ns_ = 0;
+  std::uint64_t stopped_ns_ = 0;
 };
 
 }  // namespace ringside::engines::qmp

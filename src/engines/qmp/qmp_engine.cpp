@@ -1,44 +1,27 @@
 #include "engines/qmp/qmp_engine.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
+
+#include "engines/qmp/users_stub.h"
 
 namespace ringside::engines::qmp {
 namespace {
 
 constexpr const char* kCloseStub = "gdbserver none";
 constexpr std::chrono::milliseconds kTimeToClose{1000};  // for what QEMU does at the end
-constexpr const char* kStubName = "ringside-stub";       // of the socket's file
-
-// The character device that QEMU's command line gives its stub, "-gdb chardev:NAME"; else the label
-// that QEMU itself gives it (gdbstub/softmmu.c, 7.2).
-std::string stub_label(pid_t qemu) {
-  constexpr std::string_view kDevice = "chardev:";
-  std::ifstream command_line(fmt::format("/proc/{}/cmdline", qemu), std::ios::binary);
-  for (std::string word; qemu > 0 && std::getline(command_line, word, '\0');) {
-    if (word != "-gdb" && word != "--gdb") continue;
-    if (std::getline(command_line, word, '\0') && word.starts_with(kDevice))
-      return word.substr(kDevice.size());
-  }
-  return "gdb";
-}
 
 // A stub that is there already is its user's, and opening another one would take its place; except
 // for one that a ringside left behind that was killed.
 Result<void> make_room_for_stub(Monitor& monitor) {
-  RINGSIDE_ASSIGN(const auto devices, monitor.character_devices());
-  const std::string label = stub_label(monitor.peer());
-  for (const Monitor::CharacterDevice& device : devices) {
-    if (device.label != label && device.label != "gdb") continue;
-    const bool is_left_over = device.filename.starts_with("disconnected:") &&
-                              device.filename.find(kStubName) != std::string::npos;
-    if (!is_left_over)
-      return fail(ErrorCode::kUnsupported, "the guest's gdb stub ({}) is left to its user",
-                  device.filename);
-    // With it there QEMU refuses another one at times ("duplicate yank instance").
-    RINGSIDE_TRY(monitor.human(kCloseStub));
-  }
+  RINGSIDE_ASSIGN(const auto stub, find_users_stub(monitor));
+  if (!stub) return {};
+  if (!stub->is_left_over)
+    return fail(ErrorCode::kUnsupported, "the guest's gdb stub ({}) is left to its user",
+                stub->filename);
+  // With it there QEMU refuses another one at times ("duplicate yank instance").
+  RINGSIDE_TRY(monitor.human(kCloseStub));
   return {};
 }
 
@@ -75,7 +58,9 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
   options.guest_was_running = status == "running";
   RINGSIDE_ASSIGN(const auto stub, SocketAddress::parse("unix:" + path));
   auto gdb = gdb::GdbEngine::connect(stub, options);
-  if (gdb) return std::unique_ptr<QmpEngine>(new QmpEngine(std::move(monitor), std::move(*gdb)));
+  if (gdb)
+    return std::unique_ptr<QmpEngine>(
+        new QmpEngine(std::move(monitor), std::move(*gdb), true, *options.guest_was_running));
   if (gdb.error().code == ErrorCode::kNotFound)
     return fail(ErrorCode::kUnsupported, "QEMU {} opens no gdb stub at {}: {}",
                 monitor.qemu_version(), path, said.substr(0, said.find_last_not_of("\r\n") + 1));
@@ -88,6 +73,22 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
   return tl::unexpected<Error>(gdb.error());
 }
 
+Result<std::unique_ptr<QmpEngine>> QmpEngine::attach_to(Monitor& monitor, const SocketAddress& stub,
+                                                        const gdb::Options& given) {
+  RINGSIDE_ASSIGN(const std::string status, monitor.status());
+  gdb::Options options = given;
+  options.guest_was_running = status == "running";
+  RINGSIDE_ASSIGN(auto gdb, gdb::GdbEngine::connect(stub, options));
+  return std::unique_ptr<QmpEngine>(
+      new QmpEngine(std::move(monitor), std::move(gdb), false, *options.guest_was_running));
+}
+
+Monitor QmpEngine::give_back() {
+  gdb_->detach();
+  has_monitor_ = false;
+  return std::move(monitor_);
+}
+
 // Whether the guest is to be left alone. The monitor answers without a stop, so it is asked first.
 Result<bool> QmpEngine::is_migrating() {
   RINGSIDE_ASSIGN(const Migration migration, monitor_.migration());
@@ -97,27 +98,43 @@ Result<bool> QmpEngine::is_migrating() {
   return is_under_way;
 }
 
+// The events that were read since the last time.
+void QmpEngine::count_held() {
+  const std::uint64_t stopped = monitor_.stopped_ns();
+  if (!is_left_alone_) held_ns_ += stopped - counted_ns_;
+  counted_ns_ = stopped;
+}
+
 Result<bool> QmpEngine::guest_is_running() {
   RINGSIDE_ASSIGN(const bool migrates, is_migrating());
   if (migrates && !gdb_->left_standing()) return false;
-  return gdb_->guest_is_running();
+  const auto runs = gdb_->guest_is_running();
+  monitor_.take_events();
+  count_held();
+  is_left_alone_ = !runs || !*runs;
+  return runs;
 }
 
 Result<Tick> QmpEngine::tick(const TickPlan& plan) {
   monitor_.take_events();  // STOP and RESUME, of each tick
+  count_held();
   // A stop by the guest's user that waits in QEMU is carried out before the sample's.
   RINGSIDE_ASSIGN(const bool migrates, is_migrating());
   if (migrates) return Tick::of_guest(LeftAlone::kMigrating);
-  return gdb_->tick(plan);
+  auto tick = gdb_->tick(plan);
+  if (tick && tick->left_alone != LeftAlone::kNo) is_left_alone_ = true;
+  return tick;
 }
 
 QmpEngine::~QmpEngine() {
+  if (!has_monitor_) return;
   monitor_.set_patience({kTimeToClose});
   monitor_.take_events();
   const auto runs = guest_is_running();
   const bool stays =
       runs ? !*runs : is_of_migration(runs.error());  // its user paused or migrates it
   gdb_.reset();                                       // detaches: the guest runs on
+  if (!closes_stub_) return;
   // The stub's bytes must have been heeded before it goes: else its guardian lets the guest run.
   monitor_.take_events();
   if (stays || runs_within(monitor_, kTimeToClose)) (void)monitor_.human(kCloseStub);

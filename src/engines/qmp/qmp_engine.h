@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -22,7 +24,17 @@ class QmpEngine final : public Engine {
   [[nodiscard]] static Result<std::unique_ptr<QmpEngine>> attach(Monitor& monitor,
                                                                  const std::string& stub_folder,
                                                                  const gdb::Options& stub = {});
+  // Through a stub that is there and is left there: its user's, who does not use it. Takes the
+  // monitor only where it succeeds.
+  [[nodiscard]] static Result<std::unique_ptr<QmpEngine>> attach_to(Monitor& monitor,
+                                                                    const SocketAddress& stub,
+                                                                    const gdb::Options& options);
   ~QmpEngine() override;
+  // Detaches from the stub, as GdbEngine::detach(), and gives the monitor away.
+  [[nodiscard]] Monitor give_back();
+
+  // The name of the socket of a stub that it opens.
+  static constexpr const char* kStubName = "ringside-stub";
 
   [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return gdb_->vcpu_count(); }
@@ -49,18 +61,30 @@ class QmpEngine final : public Engine {
   [[nodiscard]] bool stops_share_processors() const override {
     return gdb_->stops_share_processors();
   }
-  [[nodiscard]] std::uint64_t stood_still_ns() const override { return gdb_->stood_still_ns(); }
+  // By QEMU's events, up to the last tick; the stub alone shows less where the host is busy.
+  [[nodiscard]] std::uint64_t stood_still_ns() const override {
+    return std::max(held_ns_, gdb_->stood_still_ns());
+  }
   void set_read_turns(ReadTurns* turns) override { gdb_->set_read_turns(turns); }
 
  private:
   [[nodiscard]] Result<bool> is_migrating();
+  void count_held();
 
-  QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb)
-      : monitor_(std::move(monitor)), gdb_(std::move(gdb)) {}
+  QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub, bool runs)
+      : monitor_(std::move(monitor)),
+        gdb_(std::move(gdb)),
+        closes_stub_(opened_stub),
+        is_left_alone_(!runs) {}
 
   Monitor monitor_;
+  bool has_monitor_ = true;
   std::unique_ptr<gdb::GdbEngine> gdb_;
-  bool was_under_way_ = false;  // a migration, at the last answer
+  bool closes_stub_;
+  bool was_under_way_ = false;    // a migration, at the last answer
+  bool is_left_alone_;            // the stop that ends next is its user's
+  std::uint64_t counted_ns_ = 0;  // of Monitor::stopped_ns()
+  std::uint64_t held_ns_ = 0;     // of that, for us
 };
 
 }  // namespace ringside::engines::qmp

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <numeric>
 
+#include "base/testing/rivals.h"
 #include "base/testing/time_limits.h"
 #include "engines/gdb/testing/qemu_process.h"
 #include "engines/qmp/qmp_engine.h"
@@ -96,6 +98,31 @@ TEST_F(QmpQemu, LeavesAPausedGuestPaused) {
   EXPECT_TRUE((*engine)->tick({true, true, vcpus})->captures.empty());
   engine->reset();
   EXPECT_TRUE(qemu_->stays_paused());
+}
+
+// QEMU's own figures, on a busy host, too: from when a stop took hold until the guest went on.
+TEST_F(QmpQemu, CountsHowLongTheGuestStood) {
+  if (!qemu_) return;
+  (void)qemu_->hmp("gdbserver none");
+  (void)qemu_->take_stops();
+  qemu_->stay_on_one_processor();
+  auto engine = attach();
+  ASSERT_TRUE(engine) << engine.error().message;
+  {
+    const ringside::testing::Rivals rivals;
+    take_ticks(**engine);
+  }
+  // Its user's stop is not for us.
+  const std::vector<VcpuPlan> vcpus((*engine)->vcpu_count());
+  (void)qemu_->qmp("{\"execute\": \"stop\"}");
+  EXPECT_EQ((*engine)->tick({true, true, vcpus})->left_alone, LeftAlone::kPaused);
+  const std::vector<std::uint64_t> ours = qemu_->take_stops();
+  ::usleep(100'000);
+  (void)qemu_->qmp("{\"execute\": \"cont\"}");
+  EXPECT_TRUE((*engine)->guest_is_running().value());
+  EXPECT_EQ((*engine)->tick({true, true, vcpus})->left_alone, LeftAlone::kNo);
+  const double stood_us = std::accumulate(ours.begin(), ours.end(), 0.0);
+  EXPECT_NEAR(static_cast<double>((*engine)->stood_still_ns()) / 1000, stood_us, stood_us / 20);
 }
 
 TEST_F(QmpQemu, LeavesAUsersStubAlone) {

@@ -17,7 +17,8 @@
 namespace ringside::session {
 namespace {
 
-constexpr std::uint64_t kLongestSleepNs = 50'000'000;  // so that stop() is heard
+constexpr std::uint64_t kLongestSleepNs =
+    20'000'000;  // so that stop() and Engine::attend() are heard
 constexpr std::uint64_t kPollUserPauseNs = 100'000'000;
 constexpr std::uint64_t kComesBackNs = 1'000'000'000;  // after a migration
 constexpr unsigned kFailuresInARow = 5;
@@ -83,6 +84,7 @@ void Sampler::park_if_asked() {
 void Sampler::sleep_until(std::uint64_t time_ns) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     park_if_asked();
+    engine_->attend();
     const std::uint64_t now = monotonic_ns();
     if (now >= time_ns) return;
     const std::uint64_t until = std::min(time_ns, now + kLongestSleepNs);

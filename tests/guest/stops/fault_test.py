@@ -50,7 +50,7 @@ class Case:
 
     def record(self, guest, *options):
         attach_options = {"tcg": ["--ring", str(self.ring), "--qmp", guest.monitor], "gdb": ["--gdb", guest.gdb],
-                  "qmp": ["--qmp", guest.monitor]}[self.options.engine]
+                  "qmp": ["--qmp", guest.monitor, "--leave-stub"]}[self.options.engine]
         run = program.Program([self.options.ringside, "record", *attach_options, "--kernel", self.options.kernel, "-o",
                                str(self.recording), *options], self.folder / "log",
                               machine.private_environment(self.folder).items())

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A guest is migrated to a second QEMU while it is recorded by an engine that stops it for samples.
 
-    migration_test.py --ringside PROGRAM --kernel ELF --engine gdb|monitor|qmp[,…] [--rounds N] [CASE …]
+    migration_test.py --ringside PROGRAM --kernel ELF --engine gdb|monitor|lent|qmp[,…] [--rounds N] [CASE …]
 
-gdb: by the stub; monitor: by the monitor's text, beside a stub that is the user's; qmp: by a stub that QEMU opens. With
-several engines the rounds take turns. Without --rounds the cases must all be right. With it, the case `moves` is run so
-many times, and what became of the guests is counted: right, the destination left paused, an abort of QEMU, a double run.
+gdb: by the stub; monitor: by the monitor's text; lent: from the monitor by the stub that nobody uses; qmp: by a stub that
+QEMU opens. With several engines the rounds take turns. Without --rounds the cases must all be right. With it, the case
+`moves` is run so many times, and what became of the guests is counted: right, the destination left paused, an abort of
+QEMU, a double run.
 Exit status: 0 as it should be, 1 not.
 """
 import argparse
@@ -26,7 +27,7 @@ WORKLOAD = "chains_round"
 MEMORY = 128
 SLOW = 20_000  # bytes a second: most of the memory is zeros
 QUESTIONS = 2  # in little more than a second: through a stub each one is a stop
-ENGINES = ("gdb", "monitor", "qmp")
+ENGINES = ("gdb", "monitor", "lent", "qmp")
 
 
 class Failed(Exception):
@@ -59,7 +60,8 @@ class Case:
         return self.boot("-incoming", f"unix:{self.folder}/incoming")
 
     def record(self, guest, *arguments):
-        attach = ["--gdb", guest.gdb] if self.engine == "gdb" else ["--qmp", guest.monitor]
+        attach = {"gdb": ["--gdb", guest.gdb], "monitor": ["--qmp", guest.monitor, "--leave-stub"]}.get(
+            self.engine, ["--qmp", guest.monitor])
         return program.Program([self.options.ringside, "record", *attach, "--kernel", self.options.kernel, "-o",
                                 str(self.recording), *arguments], self.folder / "log",
                                machine.private_environment(self.folder).items())

@@ -19,7 +19,7 @@ def recorder(options, folder, name, *attach_options):
 
 def run(options, guest, folder):
     """Failures, as lines."""
-    ways = (["--gdb", guest.gdb], ["--qmp", guest.monitor])
+    ways = (["--gdb", guest.gdb], ["--qmp", guest.monitor, "--leave-stub"])
     first_way, second_way = reversed(ways) if options.monitor else ways
     with recorder(options, folder, "first", *first_way) as first:
         if not first.wait_said("ringside: sampling", limits.STEP):

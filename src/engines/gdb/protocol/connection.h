@@ -49,6 +49,9 @@ class Connection {
   // comes in time. Errors: kClosed.
   [[nodiscard]] Result<bool> receive_acknowledgement(Clock::time_point deadline);
 
+  // Nothing can be sent or received afterwards.
+  void close() { socket_.reset(); }
+
   // Bytes that have arrived and are not a packet yet, for messages.
   [[nodiscard]] std::string_view unread() const;
 

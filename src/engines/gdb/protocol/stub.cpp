@@ -47,6 +47,13 @@ Stub::~Stub() {
   if (!has_ended()) let_go();
 }
 
+// The guardian has the socket, too.
+void Stub::end() {
+  if (!has_ended()) let_go();
+  guardian_.reset();
+  connection_.close();
+}
+
 tl::unexpected<Error> Stub::ended() const {
   if (state_ == StopState::kGone)
     return fail(ErrorCode::kClosed, "the gdb stub closed the connection: the guest has ended");

@@ -65,6 +65,9 @@ class Stub {
   // Lets the guest run, except where its user stopped it, and detaches. Where the stub does not
   // confirm that within half a second it is left to the guardian.
   ~Stub();
+  // The same before its destruction, so that another client is served. Only what has been counted
+  // can be asked for afterwards.
+  void end();
   Stub(const Stub&) = delete;
   Stub& operator=(const Stub&) = delete;
 

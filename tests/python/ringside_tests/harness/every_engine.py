@@ -63,11 +63,10 @@ def boot_linux(options, folder, paths, cpu=None):
 
 
 def attach_options(engine, guest, folder):
-    """ringside's options that attach that engine. The stub counts as the user's, so the qmp engine samples by what the
-    monitor prints."""
+    """ringside's options that attach that engine; the qmp engine samples by what the monitor prints."""
     return {"tcg": ["--ring", f"{folder}/ring", "--qmp", guest.monitor],
             "gdb": ["--engine", "gdb", "--gdb", guest.gdb],
-            "qmp": ["--engine", "qmp", "--qmp", guest.monitor]}[engine]
+            "qmp": ["--engine", "qmp", "--qmp", guest.monitor, "--leave-stub"]}[engine]
 
 
 def record(options, engine, guest, kernel, folder, deadline, until):

@@ -12,13 +12,13 @@ def add(parser):
     parser.add_argument("--append", default="workload=chains seconds=0", help="the kernel's command line")
     parser.add_argument("--initrd", type=os.path.abspath)
     parser.add_argument("--monitor", action="store_true",
-                        help="attach to the monitor, beside a stub that is the user's; else to the stub")
+                        help="sample by what the monitor prints; else through the stub")
     parser.add_argument("--ready", default="ringside-demo: ready", help="what its serial port shows when it works")
 
 
 def attach_options(options, guest):
     """ringside's options that attach it to the guest."""
-    return ["--qmp", guest.monitor] if options.monitor else ["--gdb", guest.gdb]
+    return ["--qmp", guest.monitor, "--leave-stub"] if options.monitor else ["--gdb", guest.gdb]
 
 
 def boot(options, extra=()):

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/socket.h"
+#include "engines/qmp/monitor.h"
+
+namespace ringside::engines::qmp {
+
+// The gdb stub that a guest has before ringside opens one.
+struct UsersStub {
+  std::string filename;  // of its character device, such as "disconnected:unix:/tmp/gdb,server=on"
+  bool has_client = false;
+  bool is_left_over = false;  // by a ringside that was killed
+};
+
+// Nothing where there is none. By its label, "gdb", or the one that -gdb chardev:NAME on QEMU's
+// command line gives it. Errors: those of Monitor.
+[[nodiscard]] Result<std::optional<UsersStub>> find_users_stub(Monitor& monitor);
+
+// Where a stub listens, if this machine's tables of sockets show who waits for it: at a Unix
+// socket's absolute path, or at a TCP port that a client of this machine reaches. `qemu`: the
+// process that has to be the one that listens there. Nothing else.
+[[nodiscard]] std::optional<SocketAddress> watched_address(const UsersStub& stub, pid_t qemu);
+
+// A client has connected to the stub, and QEMU has not accepted it: it serves another one.
+[[nodiscard]] bool has_waiting_client(const SocketAddress& stub);
+
+}  // namespace ringside::engines::qmp
