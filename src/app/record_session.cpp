@@ -214,6 +214,8 @@ class Session {
     control.clear_progress();
     for (const std::string& warning : result.warnings) say("ringside: " + warning);
     summary_.samples = result.samples;
+    summary_.rounds = result.rounds;
+    summary_.gaps = result.gaps;
     guest_gone_ = result.guest_gone;
     guest_moved_ = result.guest_moved;
     if (result.error) return tl::unexpected<Error>(*result.error);

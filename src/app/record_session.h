@@ -7,6 +7,7 @@
 
 #include "app/settings/sampling_settings.h"
 #include "base/result.h"
+#include "session/one_shot.h"
 
 namespace ringside::app {
 
@@ -21,6 +22,9 @@ struct RecordRequest {
 // Result of a recording session once its recording is whole; QEMU may still run.
 struct RecordSummary {
   std::uint64_t samples = 0;
+  // With SamplingSettings::one_shot, as RecordResult has them.
+  std::uint64_t rounds = 0;
+  std::vector<session::OneShot::Gap> gaps;
 };
 
 // Gets into the guest, records, and leaves the guest running. `on_recorded` is called as soon as

@@ -54,7 +54,9 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
       guest_events_(writer, recording::kHostClock),
       used_functions_(writer),
       early_(engine.vcpu_count() *
-             (kCodePatienceNs / std::max<std::uint64_t>(options.interval_ns, 1) + 1)) {}
+             (kCodePatienceNs / std::max<std::uint64_t>(options.interval_ns, 1) + 1)) {
+  if (options.one_shot) one_shot_.emplace(engine.vcpu_count());
+}
 
 RecordResult Recorder::run(Control& control) {
   RecordResult result;
@@ -71,12 +73,18 @@ RecordResult Recorder::run(Control& control) {
     sampler.stop();
     sampler.join();
     if (ok) ok = early_.finish([this](const auto& sample) { return write(sample); });
+    if (ok && one_shot_)
+      ok = one_shot_->write([this](const auto& sample) { return write(sample); });
     if (ok) ok = guest_events_.flush();
   }
   const Sampler::Outcome& outcome = sampler.outcome();
   result.guest_gone = outcome.guest_gone;
   result.guest_moved = !outcome.moved.empty();
   result.samples = samples_;
+  if (one_shot_) {
+    result.rounds = one_shot_->rounds();
+    result.gaps = one_shot_->gaps();
+  }
   if (!ok)
     result.error = ok.error();
   else
@@ -231,6 +239,7 @@ void Recorder::leave_out(const engines::Tick& tick, std::size_t first) {
 }
 
 bool Recorder::limit_reached() const {
+  if (one_shot_) return one_shot_->is_done(monotonic_ns());
   if (options_.samples && samples_ < *options_.samples) return false;
   if (options_.rounds && whole_rounds() < *options_.rounds) return false;
   return options_.samples || options_.rounds;
@@ -303,6 +312,8 @@ Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions&
     }
     RINGSIDE_TRY(handle(tick.captures[i], attributions.by_capture[i]));
   }
+  if (one_shot_ && !tick.captures.empty())
+    one_shot_->end_round(monotonic_ns(), kernel_.image != nullptr);
   return {};
 }
 
@@ -344,6 +355,10 @@ Result<void> Recorder::handle(const wire::Capture& capture,
 }
 
 Result<void> Recorder::add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for) {
+  if (one_shot_) {
+    outside_ticks_ += one_shot_->keep(std::move(sample), loads_code_);
+    return {};
+  }
   if (!waits_for && early_.empty()) return write(sample);
   return early_.add(std::move(sample), waits_for,
                     [this](const auto& released) { return write(released); });

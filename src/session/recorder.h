@@ -16,6 +16,7 @@
 #include "session/early_samples.h"
 #include "session/kernel/kernel_watch.h"
 #include "session/kernel_stack_users.h"
+#include "session/one_shot.h"
 #include "session/sampling/bounded_queue.h"
 #include "session/sampling/capture_feedback.h"
 #include "session/sampling/capture_planner.h"
@@ -69,6 +70,9 @@ struct RecordResult {
   bool guest_gone = false;
   bool guest_moved = false;  // it has been migrated; a warning says so
   std::uint64_t samples = 0;
+  // With SamplingOptions::one_shot: how many rounds were taken, and what is missing all the same.
+  std::uint64_t rounds = 0;
+  std::vector<OneShot::Gap> gaps;
   std::vector<std::string> warnings;
   std::optional<Error> error;  // why it ended early; what was recorded is in the file
 };
@@ -149,6 +153,7 @@ class Recorder {
   UsedFunctions used_functions_;
   KernelStackUsers stack_users_;
   EarlySamples early_;
+  std::optional<OneShot> one_shot_;
   bool loads_code_ = false;  // the kernel does, such as modules
 
   std::uint64_t sampling_since_ns_ = 0;

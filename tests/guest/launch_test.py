@@ -20,6 +20,7 @@ from ringside_tests.harness import launched, limits, machine, program, qmp
 
 SAMPLING = "ringside: sampling"
 READY = "ringside-demo: ready"
+RAISED = -12  # --host-priority's nice value
 WORKLOAD, FEW = "chains_round", 5  # a function, and samples of it
 
 
@@ -196,6 +197,33 @@ def tcg_engine(options, folder):
         case.recorded()
 
 
+def nice_values(pid):
+    """Those of all threads of a process."""
+    return {os.getpriority(os.PRIO_PROCESS, int(thread)) for thread in os.listdir(f"/proc/{pid}/task")}
+
+
+def may_raise():
+    """Whether this user may raise a priority."""
+    return not subprocess.run(["nice", "-n", str(RAISED), "true"], capture_output=True, stdin=subprocess.DEVNULL).stderr
+
+
+def host_priority(options, folder):
+    """--host-priority: QEMU's threads have it while they are recorded, and what they had before afterwards."""
+    with Case(options, folder) as case:
+        case.start(case.qemu, "--host-priority", "--after", READY, "--duration", "4")
+        if not may_raise():
+            return case.end(status=1, says=["CAP_SYS_NICE"])
+        case.wait_sampling()
+        if (nices := nice_values(case.qemu_pid())) != {RAISED}:
+            raise Failed(f"QEMU's threads have the nice values {nices}: {case.said()}")
+        wait_for("the priority before", lambda: nice_values(case.qemu_pid()) == {os.nice(0)})
+        if not case.qemu_runs():
+            raise Failed("QEMU has ended with the recording")
+        os.kill(case.qemu_pid(), signal.SIGTERM)
+        case.end(says=[f"has the nice value {RAISED} while it is recorded"])
+        case.recorded()
+
+
 def starts_stopped(options, folder):
     """-S: ringside waits for the user, resumes nothing itself, and samples from the user's continue on."""
     with Case(options, folder) as case:
@@ -292,7 +320,7 @@ def wrapper_by_path(options, folder):
 
 
 CASES = {case.__name__.replace("_", "-"): case
-         for case in (ctrl_c, duration, make_wrapper, own_stub, qmp_engine, tcg_engine, starts_stopped, qemu_crashes, sigterm,
+         for case in (ctrl_c, duration, make_wrapper, own_stub, qmp_engine, tcg_engine, host_priority, starts_stopped, qemu_crashes, sigterm,
                       early_sigterm, sigint_alone, wrapper_by_path)}
 
 

@@ -6,6 +6,9 @@
 namespace ringside::app {
 namespace {
 
+// As many as a kernel's stack has: only a few are copied.
+constexpr std::uint32_t kOneShotStackBytes = 16384;
+
 std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
 
 }  // namespace
@@ -40,13 +43,14 @@ Result<session::SamplingOptions> SamplingSettings::options() const {
   options.user = !kernel_only;
   options.halted = halted;
   options.states = states;
+  options.one_shot = one_shot;
   if (!cpus.empty()) {
     RINGSIDE_ASSIGN(options.vcpus, parse_cpu_list(cpus));
   }
   options.jitter = !no_jitter;
   options.deterministic = deterministic;
   options.seed = seed;
-  options.stack_bytes = stack_bytes.value_or(options.stack_bytes);
+  options.stack_bytes = stack_bytes.value_or(one_shot ? kOneShotStackBytes : options.stack_bytes);
   options.keep_captures = keep_captures;
   options.adapt_stack_bytes = !stack_bytes.has_value();
   return options;

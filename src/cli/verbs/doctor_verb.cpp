@@ -14,6 +14,7 @@
 #include "cli/verbs/doctor_recording.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
+#include "launch/host_priority.h"
 #include "launch/qemu/qemu_binary.h"
 
 namespace ringside::cli {
@@ -51,6 +52,20 @@ std::string scheduling() {
                "come late";
 }
 
+// Tasks that ran or waited in the last minute, by Linux' load average (proc(5), /proc/loadavg). The
+// machine's: a container's processors may be fewer.
+std::string load() {
+  double tasks = 0;
+  if (::getloadavg(&tasks, 1) != 1) return "unknown";
+  const std::string text = fmt::format("{:.1f} tasks in the last minute", tasks);
+  if (tasks <= static_cast<double>(processors())) return text;
+  return text + ": samples are lost while others have the processors. " +
+         (launch::HostPriority::check()
+              ? "record --host-priority gives QEMU more of them (docs/busy-hosts.md)"
+              : "A higher priority of QEMU's group of tasks helps (CAP_SYS_NICE; "
+                "docs/busy-hosts.md)");
+}
+
 std::filesystem::path plugin() {
   std::error_code ignored;
   return launch::find_plugin(std::filesystem::read_symlink("/proc/self/exe", ignored));
@@ -62,6 +77,7 @@ void say_machine() {
   say_of("KVM", kvm());
   say_of("ptrace", trace());
   say_of("scheduling", scheduling());
+  say_of("load", load());
   const auto found = plugin();
   say_of("TCG plugin", found.empty() ? "not found; $RINGSIDE_PLUGIN may name it" : found.string());
 }

@@ -21,6 +21,7 @@
 #include "exporters/lost_in_words.h"
 #include "exporters/report/text_report.h"
 #include "launch/private_folder.h"
+#include "session/one_shot.h"
 #include "views/summary.h"
 
 namespace ringside::cli {
@@ -57,12 +58,32 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
   return {};
 }
 
-// Emerald's statistics have no line for what was lost. One sample is enough for one shot, and
-// states are no shares.
+// How many rounds one shot took, and what is missing all the same. Error kTimeout: a vCPU gave no
+// state at all.
+Result<void> say_gaps(const app::RecordSummary& summary) {
+  app::say(summary.rounds == 1 ? "ringside: one round of samples was taken"
+                               : fmt::format("ringside: {} rounds of samples were taken, of which "
+                                             "each stack is the most complete",
+                                             summary.rounds));
+  std::string missing;
+  for (const session::OneShot::Gap& gap : summary.gaps) {
+    if (gap.is_missing) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", gap.vcpu.value);
+    if (gap.cut)
+      app::say(fmt::format("ringside: vCPU {}: the stack is cut: {}", gap.vcpu.value,
+                           name_of(*gap.cut)));
+    if (gap.has_no_process)
+      app::say(fmt::format("ringside: vCPU {}: its process is not known", gap.vcpu.value));
+  }
+  if (missing.empty()) return {};
+  return fail(ErrorCode::kTimeout, "no state was had of vCPU {} within {} s", missing,
+              session::OneShot::kPatienceNs / 1'000'000'000);
+}
+
+// Emerald's statistics have no line for what was lost. States are no shares, and one shot loses
+// nothing.
 void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_shot, bool states) {
   const views::Summary summary = views::make_summary(profile);
-  const bool is_enough = one_shot && summary.samples != 0;
-  const std::string words = is_enough ? std::string() : exporters::lost_in_words(profile);
+  const std::string words = one_shot ? std::string() : exporters::lost_in_words(profile);
   if (!words.empty())
     app::say("ringside: " + words);
   else if (always && summary.lost.value_or(0) != 0)
@@ -110,7 +131,8 @@ void ProfileVerb::add_options(App& app) {
       ->excludes(app.find_option("--samples"))
       ->excludes(app.find_option("--interval"));
   App& samples = app.section("Samples to take");
-  samples.add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
+  samples.add_flag("--one-shot", one_shot_,
+                   "Print every vCPU's stack, of up to three rounds of samples, and end");
   samples.add_flag("--halted", settings_.halted,
                    "Sample halted vCPUs, too, where ringside stops the guest: they have stacks "
                    "and are not idle; JSON has them always");
@@ -198,11 +220,10 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   if (!output_.empty()) RINGSIDE_TRY(app::check_output(output_));
   settings_.settle(!command.empty());
   settings_.system.debuginfod = reader_.symbols.debuginfod;
-  if (one_shot_) settings_.samples = settings_.rounds = 1;
   settings_.one_shot = one_shot_;
   settings_.states = one_shot_ || is_json(*format);
   // As the backtraces of Asterinas' profiler are.
-  settings_.halted |= is_json(*format);
+  settings_.halted |= one_shot_ || is_json(*format);
   if (!settings_.duration_s && (one_shot_ || !settings_.rounds))
     settings_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
@@ -211,7 +232,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   reader_.kernel = settings_.kernel;
   reader_.kernel_symbols = settings_.symbols;
   const auto on_recorded = [this, format, writes,
-                            is_emerald](const app::RecordSummary&) -> Result<void> {
+                            is_emerald](const app::RecordSummary& recorded) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, app::open_profile(reader_));
     auto printed = app::write_to("-", [&](exporters::Sink& sink) -> Result<void> {
       if (one_shot_) return write_one_shot(profile, sink);
@@ -224,6 +245,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     if (!one_shot_)
       for (const std::string& words : exporters::broken_in_words(profile))
         app::say("ringside: " + words);
+    if (one_shot_ && printed) printed = say_gaps(recorded);
     if (!writes) return printed;
     if (output_.empty()) output_ = file_name(stem_with_time(profile.header.kernel), *format);
     if (auto written = write(profile, *format); !written) {

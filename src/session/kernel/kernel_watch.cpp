@@ -67,11 +67,14 @@ bool KernelWatch::may_run_kernel(const wire::Capture& capture) const {
   return runs_in_upper_half(capture) && search_.has_code_at(*pc);
 }
 
+// While the kernel is looked for, each vCPU's in turn: one may stand where the kernel is not mapped
+// (arm64's trampoline), and a guest that is paused shows nothing else.
 const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) const {
-  const auto found =
-      std::find_if(tick.captures.begin(), tick.captures.end(),
-                   [this](const wire::Capture& capture) { return may_run_kernel(capture); });
-  return found == tick.captures.end() ? nullptr : &*found;
+  std::vector<const wire::Capture*> found;
+  for (const wire::Capture& capture : tick.captures)
+    if (may_run_kernel(capture)) found.push_back(&capture);
+  if (found.empty()) return nullptr;
+  return kernel_ ? found.front() : found[tries_ % found.size()];
 }
 
 Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engines::Tick& tick,

@@ -25,6 +25,8 @@ struct SamplingOptions {
   bool halted = false;
   // Each sample is the state of its vCPU, and none in shares (engines::TickPlan::states).
   bool states = false;
+  // One state of each vCPU, and the end when there is one (OneShot).
+  bool one_shot = false;
   std::vector<VcpuId> vcpus;  // empty: all
   bool jitter = true;
   std::uint64_t seed = 1;

@@ -182,7 +182,8 @@ Result<void> Sampler::wait(const engines::ReadStop& last, std::uint64_t from_ns)
     park_if_asked();
     if (is_left_alone()) return {};  // a read costs nothing, or is refused by the engine
     const std::uint64_t now = monotonic_ns();
-    const bool enough = options_.samples && sampled_ >= *options_.samples;
+    // A read in the middle of one shot is for its next round.
+    const bool enough = options_.one_shot || (options_.samples && sampled_ >= *options_.samples);
     const bool samples = !enough && now < end_ns();
     const std::uint64_t due = samples ? due_after(last) : std::numeric_limits<std::uint64_t>::max();
     if (due <= now) {
@@ -363,7 +364,7 @@ void Sampler::enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> 
     outcome_.lost.queue_full += ticks;
     outcome_.lost_events += events;
   }
-  if (options_.deterministic) wait_until_handled();
+  if (options_.deterministic || options_.one_shot) wait_until_handled();
 }
 
 void Sampler::wait_until_handled() {
