@@ -170,6 +170,15 @@ Bytes ElfFile::slice(std::uint64_t offset, std::uint64_t size) const {
   return bytes_.subspan(offset, size);
 }
 
+bool ElfFile::is_compressed(const SectionHeader& section) {
+  return (section.flags & SHF_COMPRESSED) != 0 || section.name.starts_with(".zdebug_");
+}
+
+Bytes ElfFile::contents_of(const SectionHeader& section) const {
+  if (!is_compressed(section)) return slice(section.offset, section.size);
+  return decompressed(static_cast<std::size_t>(&section - sections_.data()));
+}
+
 std::optional<Section> ElfFile::section(std::string_view name) const {
   const auto matches = [&](std::string_view candidate) {
     return candidate == name || (name.starts_with(".debug_") && candidate.starts_with(".zdebug_") &&
@@ -185,12 +194,10 @@ std::optional<Section> ElfFile::section(std::string_view name) const {
                    .size = header.size,
                    .bytes = {}};
     if (header.type == SHT_NOBITS) return result;
-    if ((header.flags & SHF_COMPRESSED) != 0 || header.name.starts_with(".zdebug_")) {
-      result.bytes = decompressed(i);
+    result.bytes = contents_of(header);
+    if (is_compressed(header)) {
       if (result.bytes.empty()) return std::nullopt;
       result.size = result.bytes.size();
-    } else {
-      result.bytes = slice(header.offset, header.size);
     }
     return result;
   }

@@ -159,6 +159,9 @@ class ElfFile {
   void add_notes(Bytes bytes, std::uint64_t alignment, std::optional<ImageAddr> address);
   [[nodiscard]] Bytes slice(std::uint64_t offset, std::uint64_t size) const;
   [[nodiscard]] Bytes decompressed(std::size_t index) const;
+  [[nodiscard]] static bool is_compressed(const SectionHeader& section);
+  // A section's bytes, decompressed where they are compressed; empty where they are damaged.
+  [[nodiscard]] Bytes contents_of(const SectionHeader& section) const;
   [[nodiscard]] const SectionHeader* symbol_table() const;
   template <class Visit>
   void for_each_symbol(Visit visit) const;

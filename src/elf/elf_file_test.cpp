@@ -1,8 +1,11 @@
 #include "elf/elf_file.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -81,6 +84,43 @@ TEST(ElfFile, CompressedSectionsAreDecompressed) {
   EXPECT_TRUE(std::all_of(section->bytes.begin(), section->bytes.end(),
                           [](std::byte b) { return b == std::byte{0x41}; }));
   EXPECT_EQ(compressed->section(".debug_text")->bytes.size(), 4000u);  // a second time
+}
+
+// As eu-elfcompress --force --name=.symtab --name=.strtab makes them.
+TEST(ElfFile, CompressedSymbolsAreRead) {
+  std::vector<std::byte> bytes = bytes_of("tiny");
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const std::size_t place = header.e_shoff + i * sizeof(Elf64_Shdr);
+    Elf64_Shdr section;
+    std::memcpy(&section, bytes.data() + place, sizeof(section));
+    if (section.sh_type != SHT_SYMTAB && section.sh_type != SHT_STRTAB) continue;
+    if (i == header.e_shstrndx) continue;
+    const Elf64_Chdr head{ELFCOMPRESS_ZLIB, 0, section.sh_size, section.sh_addralign};
+    std::vector<std::byte> packed(sizeof(head) + ::compressBound(section.sh_size));
+    std::memcpy(packed.data(), &head, sizeof(head));
+    uLongf size = packed.size() - sizeof(head);
+    ASSERT_EQ(::compress(reinterpret_cast<Bytef*>(packed.data() + sizeof(head)), &size,
+                         reinterpret_cast<const Bytef*>(bytes.data() + section.sh_offset),
+                         section.sh_size),
+              Z_OK);
+    section.sh_flags |= SHF_COMPRESSED;
+    section.sh_offset = bytes.size();
+    section.sh_size = sizeof(head) + size;
+    packed.resize(section.sh_size);
+    bytes.insert(bytes.end(), packed.begin(), packed.end());
+    std::memcpy(bytes.data() + place, &section, sizeof(section));
+  }
+  const auto file = ElfFile::from_bytes(std::move(bytes), "packed");
+  ASSERT_TRUE(file) << file.error().message;
+  const auto plain = open("tiny");
+  ASSERT_FALSE(plain->symbols().empty());
+  ASSERT_EQ((*file)->symbols().size(), plain->symbols().size());
+  for (std::size_t i = 0; i < plain->symbols().size(); ++i) {
+    EXPECT_EQ((*file)->symbols()[i].name, plain->symbols()[i].name);
+    EXPECT_EQ((*file)->symbols()[i].address, plain->symbols()[i].address);
+  }
 }
 
 TEST(ElfFile, ThirtyTwoBits) {

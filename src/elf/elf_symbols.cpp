@@ -58,9 +58,8 @@ template <class Visit>
 void ElfFile::for_each_symbol(Visit visit) const {
   const SectionHeader* table = symbol_table();
   if (table == nullptr || table->link >= sections_.size()) return;
-  const Bytes symbols = slice(table->offset, table->size);
-  const SectionHeader& strings_section = sections_[table->link];
-  const Bytes strings = slice(strings_section.offset, strings_section.size);
+  const Bytes symbols = contents_of(*table);
+  const Bytes strings = contents_of(sections_[table->link]);
   const std::size_t entry = is_64_ ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
   for (std::size_t at = 0; symbols.size() - at >= entry; at += entry) {
     const RawSymbol symbol = is_64_ ? raw_symbol<Elf64_Sym>(symbols.data() + at)

@@ -54,6 +54,10 @@ class CodeStepper {
   [[nodiscard]] virtual std::optional<ImageAddr> function_start(const elf::Image&, ImageAddr) {
     return std::nullopt;
   }
+  // Whether the function around `at` ends with a return from an interrupt, so that hardware may
+  // have entered it. Call-frame information that a compiler writes for such a function describes
+  // an ordinary one.
+  [[nodiscard]] virtual bool returns_from_interrupt(const elf::Image&, ImageAddr) { return false; }
   // Whether all ways from `pc` end in a loop, a trap, or bytes that are no instruction: what calls
   // a stack's first function does not expect it back.
   [[nodiscard]] virtual bool never_returns(const elf::Image&, GuestVirt) { return false; }

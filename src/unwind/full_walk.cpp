@@ -193,6 +193,18 @@ UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
   return entry;
 }
 
+std::optional<Step> FullWalk::saved_by_hardware(const Caller& by_table, RuleSources::Known& known,
+                                                CodeAddress at, const MachineState& state,
+                                                const StackMemory& memory) {
+  const CodeRule& code = sources_.code_of(known, at);
+  Step result = sources_.code().step(known.image, code, state, state, memory);
+  const auto* caller = std::get_if<Caller>(&result);
+  const std::uint8_t pc = state.platform->roles.pc;
+  const bool is_hardwares = caller != nullptr && (caller->interrupted || caller->is_user);
+  if (!is_hardwares || caller->state.slots[pc] != by_table.state.slots[pc]) return std::nullopt;
+  return result;
+}
+
 // A table whose rule cannot be carried out (a register that is not known here) leaves the frame to
 // the next source.
 Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
@@ -204,6 +216,8 @@ Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
   for (const auto& candidate : known.tables) {
     const bool knows_links = candidate.rule.source == FrameSource::kOrc;
     Step result = apply(candidate.rule, candidate.context, knows_links ? state : linked, memory);
+    if (const auto* caller = std::get_if<Caller>(&result); caller != nullptr && known.is_handler)
+      if (auto saved = saved_by_hardware(*caller, known, at, state, memory)) return *saved;
     const auto* stop = std::get_if<Stop>(&result);
     if (stop == nullptr ||
         (stop->reason != StopReason::kLostRegister && stop->reason != StopReason::kNoRule))

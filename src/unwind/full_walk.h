@@ -30,6 +30,11 @@ class FullWalk {
 
  private:
   [[nodiscard]] Step step(const MachineState& state, const StackMemory& memory);
+  // The frame that hardware saved, where a table takes its pc for a return address.
+  [[nodiscard]] std::optional<Step> saved_by_hardware(const Caller& by_table,
+                                                      RuleSources::Known& known, CodeAddress at,
+                                                      const MachineState& state,
+                                                      const StackMemory& memory);
   // Judges a caller, and finds the crossing to user code.
   [[nodiscard]] std::optional<Stop> check(const MachineState& before, const Caller& caller,
                                           const StackMemory& memory) const;

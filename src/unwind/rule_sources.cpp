@@ -76,8 +76,12 @@ CompactRule RuleSources::compact_at(CodeAddress at) {
       return rule;
   if (entry != nullptr) return compact(rule_of(*entry, platform_), platform_);
   if (cfi::Table* cfi = cfi_of(*image, tables))
-    if (const CompactRule rule = cfi->find_compact(pc); rule.kind != CompactRule::Kind::kNone)
-      return rule;
+    if (const CompactRule rule = cfi->find_compact(pc); rule.kind != CompactRule::Kind::kNone) {
+      const bool is_handler =
+          rule.kind == CompactRule::Kind::kCall && code_->returns_from_interrupt(*image, pc);
+      if (!is_handler) return rule;
+      return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInterruptFrame};
+    }
   const CodeRule code = code_->rule_at(*image, at.lookup());
   if (code.rule && !code.interrupt_code) return compact(*code.rule, platform_);
   return code_->exit_rule_at(*image, code, at.address);
@@ -102,8 +106,10 @@ RuleSources::Known& RuleSources::known_at(CodeAddress at) {
     if (const auto rule = tables.orc->find(pc)) known.tables.push_back({*rule, {}});
   if (entry != nullptr && !entry->overrides) add_entry();
   if (const cfi::Table* cfi = cfi_of(*known.image, tables))
-    if (const auto row = cfi->find(pc))
+    if (const auto row = cfi->find(pc)) {
       known.tables.push_back({row->rule, {row->section, known.image->load_bias}});
+      known.is_handler = !row->rule.signal_frame && code_->returns_from_interrupt(*known.image, pc);
+    }
   return known;
 }
 

@@ -50,6 +50,8 @@ class RuleSources {
     std::vector<Candidate> tables;
     CodeRule code;  // empty where a table knows the address, until code_of() has been asked
     bool has_code = false;
+    // Hardware may have entered here, and a table describes an ordinary function.
+    bool is_handler = false;
   };
   // Cached; valid until the next call.
   [[nodiscard]] Known& known_at(CodeAddress at);

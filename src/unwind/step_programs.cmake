@@ -48,6 +48,26 @@ foreach(level 0 1 2 s)
 endforeach()
 ringside_step_program(i386_gcc_debug_frame ${RINGSIDE_STEP_GCC} -m32 -O2 ${debug_frame})
 
+# Handlers that compilers make, for compiled_handlers_test.cpp.
+function(ringside_handlers name compiler)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/testdata/handlers.c)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/step/handlers_${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/step
+    COMMAND ${compiler} -ffreestanding -fno-stack-protector -mno-red-zone -mgeneral-regs-only -fno-pic -no-pie -static -nostdlib
+            -fcf-protection=none -O2 -fomit-frame-pointer -fasynchronous-unwind-tables -w ${ARGN} ${source} -o ${output}
+    DEPENDS ${source} VERBATIM)
+  add_custom_target(step_handlers_${name} DEPENDS ${output})
+  set(RINGSIDE_STEP_HANDLERS ${RINGSIDE_STEP_HANDLERS} step_handlers_${name} PARENT_SCOPE)
+endfunction()
+foreach(compiler gcc clang)
+  string(TOUPPER ${compiler} variable)
+  if(RINGSIDE_STEP_${variable})
+    ringside_handlers(${compiler} ${RINGSIDE_STEP_${variable}})
+    ringside_handlers(${compiler}_i386 ${RINGSIDE_STEP_${variable}} -m32)
+  endif()
+endforeach()
+
 # The same source, and assembly with exact call-frame information, for architectures that call
 # through a link register, for link_register/agreement_test.cpp. Their code is read, not run.
 set(RINGSIDE_LINK_TARGETS)

@@ -1,5 +1,7 @@
 #include "unwind/x86/code_stepper.h"
 
+#include <algorithm>
+
 #include "arch/arch_info.h"
 #include "unwind/frame_pointer.h"
 #include "unwind/x86/call_site.h"
@@ -58,6 +60,35 @@ std::optional<ImageAddr> CodeStepper::function_start(const elf::Image& image, Im
 
 bool CodeStepper::never_returns(const elf::Image& image, GuestVirt pc) {
   return x86::never_returns(image, reader_, pc);
+}
+
+// Few functions have its bytes, so that the others need not be analysed.
+bool CodeStepper::may_have_iret(const elf::ElfFile& file, ImageCode& code,
+                                const CodeUnit& unit) const {
+  constexpr std::byte kRexW{0x48};
+  constexpr std::byte kIret{0xcf};
+  if (!code.irets) {
+    code.irets.emplace();
+    for (const elf::CodeRange& range : file.code()) {
+      const Bytes bytes = range.bytes;
+      for (std::size_t i = 1; i < bytes.size(); ++i)
+        if (bytes[i] == kIret && (!file.is_64() || bytes[i - 1] == kRexW))
+          code.irets->push_back(range.address + i);
+    }
+    std::sort(code.irets->begin(), code.irets->end());
+  }
+  return std::any_of(unit.ranges.begin(), unit.ranges.end(), [&](const CodeRange& range) {
+    const auto first = std::lower_bound(code.irets->begin(), code.irets->end(), range.start);
+    return first != code.irets->end() && range.contains(*first);
+  });
+}
+
+bool CodeStepper::returns_from_interrupt(const elf::Image& image, ImageAddr at) {
+  ImageCode& code = code_of(image);
+  const auto unit = code.units.find(at);
+  if (!unit || !may_have_iret(*image.file, code, *unit)) return false;
+  const Function* function = function_at(image, at);
+  return function != nullptr && function->analysis.returns_from_interrupt();
 }
 
 CodeStepper::ImageCode& CodeStepper::code_of(const elf::Image& image) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "arch/arch_info.h"
 #include "unwind/code_stepper.h"
@@ -38,6 +39,7 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] bool follows_call(const elf::Image& image, ImageAddr pc) override;
   [[nodiscard]] std::optional<ImageAddr> function_start(const elf::Image& image,
                                                         ImageAddr at) override;
+  [[nodiscard]] bool returns_from_interrupt(const elf::Image& image, ImageAddr at) override;
   [[nodiscard]] bool never_returns(const elf::Image& image, GuestVirt pc) override;
   void forget() override;
 
@@ -51,7 +53,11 @@ class CodeStepper final : public unwind::CodeStepper {
     bool keeps_frame_pointers = true;
     std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions = {};  // by start
     std::unique_ptr<CalledFunctions> called = {};  // where there are no symbols
+    // Where the bytes of an iret are, in order; made late.
+    std::optional<std::vector<ImageAddr>> irets = {};
   };
+  [[nodiscard]] bool may_have_iret(const elf::ElfFile& file, ImageCode& code,
+                                   const CodeUnit& unit) const;
   [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
   [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
