@@ -230,7 +230,10 @@ class Session {
   Result<void> report_guest_end() const {
     if (guest_) return {};
     const SamplingSettings& settings = request_.settings;
-    const bool too_early = settings.duration_s || settings.samples || settings.rounds;
+    // One shot has what there was.
+    const bool has_shot = settings.one_shot && summary_.samples != 0;
+    const bool too_early =
+        !has_shot && (settings.duration_s || settings.samples || settings.rounds);
     if (too_early)
       return fail(ErrorCode::kClosed, "{}; {} samples are in {}",
                   settings.serial.empty()

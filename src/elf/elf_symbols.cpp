@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "elf/elf_file.h"
+#include "elf/go_functions.h"
 #include "elf/read_later.h"
 
 // Symbol tables, read straight from the mapped file: a kernel has 150,000 symbols, and libelf's
@@ -41,6 +42,17 @@ SymbolBinding binding_of(std::uint8_t info) {
 // Labels that assemblers and linkers leave behind and that name nothing.
 bool is_mapping_label(std::string_view name) {
   return name.empty() || name.starts_with('$') || name.starts_with(".L");
+}
+
+// The dynamic symbols of such a program, if it has any, are few.
+void add_go_functions(const ElfFile& file, std::vector<FunctionSymbol>& functions) {
+  for (const char* name : {".gopclntab", ".data.rel.ro.gopclntab"}) {
+    const auto table = file.section(name);
+    const auto text = file.section(".text");
+    if (!table || !text) continue;
+    for (const FunctionSymbol& function : go_functions(table->bytes, text->address))
+      if (file.is_code(function.address)) functions.push_back(function);
+  }
 }
 
 }  // namespace
@@ -91,6 +103,8 @@ const std::vector<FunctionSymbol>& ElfFile::symbols() const {
         functions.push_back({{symbol.value}, symbol.size, name, binding_of(symbol.info), function});
       return true;
     });
+    const SectionHeader* const table = symbol_table();
+    if (table == nullptr || table->type != SHT_SYMTAB) add_go_functions(*this, functions);
     std::sort(functions.begin(), functions.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
     std::sort(data.begin(), data.end());

@@ -205,6 +205,8 @@ class Engine {
   // To be called every 20 ms or more often between ticks, while the guest runs or is left alone:
   // for an engine that somebody else may want its way in of.
   virtual void attend() {}
+  // ringside is about to be suspended, and cannot attend to anything for an unknown time.
+  virtual void before_suspension() {}
   // Limitations of captures of this guest by this way, as far as they are known: a sentence each.
   [[nodiscard]] virtual std::vector<std::string> caveats() const { return {}; }
   // From now on reads that stop the guest let ticks go first; null: not any more. An engine that

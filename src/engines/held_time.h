@@ -18,6 +18,7 @@ class HeldTime {
   // Its length is known otherwise.
   void end_after(std::uint64_t length_ns) {
     if (since_ns_ == 0) return;
+    ++count_;
     total_ns_ += length_ns;
     last_ns_ = length_ns;
     since_ns_ = 0;
@@ -25,11 +26,14 @@ class HeldTime {
   // How long it stood still the last time.
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
   [[nodiscard]] std::uint64_t total_ns() const { return total_ns_; }
+  // How many times.
+  [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
   std::uint64_t since_ns_ = 0;  // 0: it is not held
   std::uint64_t last_ns_ = 0;
   std::uint64_t total_ns_ = 0;
+  std::uint64_t count_ = 0;
 };
 
 }  // namespace ringside::engines

@@ -25,9 +25,12 @@ bool is_whole(const OneShot::Gap& gap) {
   return !gap.is_missing && !gap.cut && !gap.has_no_process;
 }
 
-// Where the process is not known, the stack may look complete for want of the user code's part.
-int rank(const OneShot::Gap& gap) {
-  return gap.is_missing ? 0 : 1 + 2 * !gap.has_no_process + !gap.cut.has_value();
+// A vCPU that is idle or left out shows no stack. Where the process is not known, the stack may
+// look complete for want of the user code's part.
+int rank(const EarlySamples::Sample& sample, const OneShot::Gap& gap) {
+  if (gap.is_missing) return 0;
+  if (sample.info.disposition != Disposition::kSampled) return 1;
+  return 2 + 2 * !gap.has_no_process + !gap.cut.has_value();
 }
 
 }  // namespace
@@ -37,11 +40,24 @@ std::uint64_t OneShot::keep(EarlySamples::Sample sample, bool has_processes) {
   const auto [place, is_first] = kept_.try_emplace(gap.vcpu.value);
   Kept& kept = place->second;
   kept.is_new |= !gap.is_missing;
-  if (!is_first && rank(gap) < rank(kept.gap)) return sample.info.weight;
+  if (!is_first && rank(sample, gap) < rank(kept.sample, kept.gap)) return sample.info.weight;
   const std::uint64_t gone = is_first ? 0 : kept.sample.info.weight;
   kept.sample = std::move(sample);
   kept.gap = gap;
   return gone;
+}
+
+std::uint64_t OneShot::start_over() {
+  std::uint64_t ticks = 0;
+  for (const auto& [vcpu, kept] : kept_) ticks += kept.sample.info.weight;
+  kept_.clear();
+  return ticks;
+}
+
+bool OneShot::is_of_one_moment() const {
+  return std::all_of(kept_.begin(), kept_.end(), [this](const auto& kept) {
+    return kept.second.sample.info.time_ns == kept_.begin()->second.sample.info.time_ns;
+  });
 }
 
 void OneShot::end_round(std::uint64_t now_ns, bool kernel_is_known) {

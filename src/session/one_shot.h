@@ -38,12 +38,17 @@ class OneShot {
   // Takes a sample in place of what was kept of its vCPU, unless that is better. Returns how many
   // ticks the one that goes stands for. `has_processes`: the guest's kernel names them.
   std::uint64_t keep(EarlySamples::Sample sample, bool has_processes);
+  // Another kernel runs, or it is identified now: what was kept says less than what comes. Returns
+  // how many ticks that stood for.
+  std::uint64_t start_over();
   // All samples of a tick were kept.
   void end_round(std::uint64_t now_ns, bool kernel_is_known);
   [[nodiscard]] bool is_done(std::uint64_t now_ns) const;
   [[nodiscard]] std::uint64_t rounds() const { return rounds_; }
   // By vCPU.
   [[nodiscard]] std::vector<Gap> gaps() const;
+  // All that was kept is of one stop.
+  [[nodiscard]] bool is_of_one_moment() const;
   [[nodiscard]] Result<void> write(const EarlySamples::Write& write) const;
 
  private:

@@ -82,6 +82,7 @@ RecordResult Recorder::run(Control& control) {
   result.guest_moved = !outcome.moved.empty();
   result.samples = samples_;
   if (one_shot_) {
+    if (!one_shot_->is_of_one_moment()) waited_states_ = 0;  // not determined
     result.rounds = one_shot_->rounds();
     result.gaps = one_shot_->gaps();
   }
@@ -112,6 +113,7 @@ Result<void> Recorder::adopt(const Observation& seen, Control& control) {
 // Samples that wait for code of the kernel before wait in vain.
 Result<void> Recorder::adopt(const KernelWatch::Reboot& reboot, const engines::Tick& tick,
                              Control& control) {
+  if (one_shot_) outside_ticks_ += one_shot_->start_over();
   user_stacks_.forget_spaces();
   stack_users_ = {};
   feedback_.forget_links();
@@ -136,6 +138,7 @@ Result<void> Recorder::adopt(const KernelWatch::Reboot& reboot, const engines::T
 }
 
 Result<void> Recorder::adopt(const KernelUpdate& kernel) {
+  if (one_shot_) outside_ticks_ += one_shot_->start_over();
   unwinder_.set_entries(kernel.entries);
   interrupts_ = kernel.interrupts;
   loads_code_ = kernel.system == "linux";
@@ -212,6 +215,8 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
         RINGSIDE_TRY(write_until(last_sample_ns_, seen->tick.events));
         leave_out(seen->tick);
       } else {
+        // One shot shows the last round's states.
+        if (one_shot_) waited_states_ = 0;
         waited_states_ += seen->tick.waited;
         RINGSIDE_TRY(handle(seen->tick, seen->attributions));
       }

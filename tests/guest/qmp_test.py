@@ -118,7 +118,7 @@ def given_back(options, guest, folder):
             ringside.process.send_signal(signal.SIGINT)
             if ringside.wait_end(limits.STEP) != 0:
                 failures.append(f"ringside did not end well: {ringside.said()[-600:]}")
-    if "a client of the gdb stub came" not in ringside.said():
+    if "the gdb stub was given back" not in ringside.said():
         failures.append(f"ringside does not report the client: {ringside.said()[-600:]}")
     text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), limits.step_end())
     if (samples := sum(count for _, count in folded.parse(text))) < 2:

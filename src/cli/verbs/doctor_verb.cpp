@@ -52,14 +52,14 @@ std::string scheduling() {
                "come late";
 }
 
-// Tasks that ran or waited in the last minute, by Linux' load average (proc(5), /proc/loadavg). The
-// machine's: a container's processors may be fewer.
+// Tasks that ran or waited in the last minute, by Linux' load average (proc(5), /proc/loadavg),
+// which is the whole machine's.
 std::string load() {
   double tasks = 0;
   if (::getloadavg(&tasks, 1) != 1) return "unknown";
   const std::string text = fmt::format("{:.1f} tasks in the last minute", tasks);
-  if (tasks <= static_cast<double>(processors())) return text;
-  return text + ": samples are lost while others have the processors. " +
+  if (tasks <= static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))) return text;
+  return text + ": samples may be lost while others have the processors. " +
          (launch::HostPriority::check()
               ? "record --host-priority gives QEMU more of them (docs/busy-hosts.md)"
               : "A higher priority of QEMU's group of tasks helps (CAP_SYS_NICE; "

@@ -75,8 +75,7 @@ Result<void> say_gaps(const app::RecordSummary& summary) {
       app::say(fmt::format("ringside: vCPU {}: its process is not known", gap.vcpu.value));
   }
   if (missing.empty()) return {};
-  return fail(ErrorCode::kTimeout, "no state was had of vCPU {} within {} s", missing,
-              session::OneShot::kPatienceNs / 1'000'000'000);
+  return fail(ErrorCode::kTimeout, "no state was had of vCPU {}", missing);
 }
 
 // Emerald's statistics have no line for what was lost. States are no shares, and one shot loses

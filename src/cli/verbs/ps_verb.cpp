@@ -26,7 +26,10 @@ bool is_over() { return app::Signals::interrupted() || app::Signals::terminated(
 bool rest(engines::Engine& engine, std::uint64_t ns) {
   constexpr std::uint64_t kPiece = 20'000'000;
   for (const std::uint64_t end = monotonic_ns() + ns; !is_over();) {
-    if (app::Suspension::is_wanted()) app::Suspension::now();
+    if (app::Suspension::is_wanted()) {
+      engine.before_suspension();
+      app::Suspension::now();
+    }
     engine.attend();
     const std::uint64_t now = monotonic_ns();
     if (now >= end) return true;
@@ -51,6 +54,8 @@ void PsVerb::add_options(App& app) {
                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
       ->type_name("ADDR");
   guest.add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
+  guest.add_flag("--leave-stub", leave_stub_,
+                 "With --qmp: leave the guest's gdb stub alone, even while nobody uses it");
   guest
       .add_option("--ring", ring_,
                   "The file (ring=FILE) of a QEMU with the plugin libringside-tcg.so")
@@ -86,8 +91,8 @@ Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
     return fail(ErrorCode::kUsage, "which guest? Give --gdb ADDR, --qmp ADDR or --ring FILE");
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   stub_folder_.emplace(std::move(folder));
-  RINGSIDE_ASSIGN(auto attachment,
-                  app::attach_qmp(qmp_, stub_folder_->path(), {}, options, give_up));
+  RINGSIDE_ASSIGN(auto attachment, app::attach_qmp(qmp_, stub_folder_->path(),
+                                                   {.leave_stub = leave_stub_}, options, give_up));
   return std::move(attachment.engine);
 }
 

@@ -32,6 +32,7 @@ class PsVerb final : public Verb {
   std::string gdb_;
   std::string qmp_;
   std::string ring_;
+  bool leave_stub_ = false;
   std::string kernel_;
   std::string symbols_;
   double watch_s_ = 0;

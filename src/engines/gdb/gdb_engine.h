@@ -96,6 +96,8 @@ class GdbEngine final : public Engine {
   [[nodiscard]] std::uint64_t stood_still_ns() const override {
     return stub_->held_time().total_ns();
   }
+  // How many stops that was.
+  [[nodiscard]] std::uint64_t stops() const { return stub_->held_time().count(); }
   void set_read_turns(ReadTurns* turns) override { read_stops_.set_turns(turns); }
 
   // For an engine that has QEMU's monitor beside the stub: what it says about a migration.

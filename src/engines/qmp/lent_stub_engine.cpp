@@ -12,6 +12,8 @@ namespace {
 // A client gets the stub within 0.1 s on a host that runs three times as much as it has processors.
 constexpr std::uint64_t kLookEveryNs = 15'000'000;
 
+constexpr std::uint64_t kRestsOfALook = 20;  // and at least so many times as long as a look takes
+
 // One that comes while ours connects is the next to be served.
 bool serves_nobody(const SocketAddress& stub) {
   return !gdb::has_client(stub) && !has_waiting_client(stub);
@@ -48,9 +50,11 @@ Result<std::unique_ptr<LentStubEngine>> LentStubEngine::attach(Monitor& monitor,
 
 void LentStubEngine::look_for_client() {
   const std::uint64_t now = monotonic_ns();
-  if (!stub_ || is_wanted_ || now < looked_ns_ + kLookEveryNs) return;
-  looked_ns_ = now;
+  if (!stub_ || is_wanted_ || now < looked_ns_ + look_after_ns_) return;
   is_wanted_ = has_waiting_client(address_);
+  looked_ns_ = monotonic_ns();
+  // A host with thousands of sockets has long tables.
+  look_after_ns_ = std::max(kLookEveryNs, (looked_ns_ - now) * kRestsOfALook);
 }
 
 // The client first. Where there is no way any more, the stub's engine still tells what the guest
@@ -73,6 +77,11 @@ Result<void> LentStubEngine::give_back_if_wanted() {
 }
 
 void LentStubEngine::attend() { (void)give_back_if_wanted(); }
+
+void LentStubEngine::before_suspension() {
+  is_wanted_ = stub_ != nullptr;
+  (void)give_back_if_wanted();
+}
 
 // A read that stops the guest ends where a client waits.
 Result<void> LentStubEngine::wait(const ReadStop& last, std::uint64_t from_ns) {
@@ -127,9 +136,13 @@ Result<bool> LentStubEngine::guest_is_running() {
   return way().guest_is_running();
 }
 
+// A look before it would make it late.
 Result<Tick> LentStubEngine::tick(const TickPlan& plan) {
-  RINGSIDE_TRY(give_back_if_wanted());
-  return way().tick(plan);
+  if (failure_) return tl::unexpected<Error>(*failure_);
+  auto tick = way().tick(plan);
+  if (const auto given = give_back_if_wanted(); tick && !given)
+    return tl::unexpected<Error>(given.error());
+  return tick;
 }
 
 MemoryPauses LentStubEngine::memory_pauses() const {
@@ -148,8 +161,9 @@ std::vector<std::string> LentStubEngine::caveats() const {
   std::vector<std::string> caveats = way().caveats();
   if (!stub_)
     caveats.push_back(fmt::format(
-        "a client of the gdb stub came {:.1f} s after ringside had connected to it, and got it: "
-        "samples from then on are by what QEMU's monitor prints",
+        "the gdb stub was given back {:.1f} s after ringside had connected to it, because a client "
+        "of it came, or ringside was suspended: samples from then on are by what QEMU's monitor "
+        "prints",
         static_cast<double>(given_back_ns_ - began_ns_) / 1e9));
   return caveats;
 }

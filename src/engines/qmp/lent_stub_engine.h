@@ -54,6 +54,8 @@ class LentStubEngine final : public Engine, private ReadTurns {
   [[nodiscard]] std::uint64_t stood_still_ns() const override;
   void set_read_turns(ReadTurns* turns) override { turns_ = turns; }
   void attend() override;
+  // Gives the stub back: a client would wait for as long.
+  void before_suspension() override;
   [[nodiscard]] std::vector<std::string> caveats() const override;
 
   [[nodiscard]] bool has_stub() const { return stub_ != nullptr; }
@@ -88,10 +90,11 @@ class LentStubEngine final : public Engine, private ReadTurns {
   SocketAddress address_;            // the stub's
   bool captures_paused_;
   ReadTurns* turns_ = nullptr;
-  unsigned reads_ = 0;            // that are under way, and need the way that they began with
-  std::uint64_t looked_ns_ = 0;   // for clients
-  bool is_wanted_ = false;        // there is one
-  std::optional<Error> failure_;  // why there is no way any more
+  unsigned reads_ = 0;               // that are under way, and need the way that they began with
+  std::uint64_t looked_ns_ = 0;      // for clients
+  std::uint64_t look_after_ns_ = 0;  // the last look
+  bool is_wanted_ = false;           // there is one
+  std::optional<Error> failure_;     // why there is no way any more
   Physical physical_{*this};
   std::uint64_t began_ns_;
   std::uint64_t given_back_ns_ = 0;

@@ -114,7 +114,7 @@ TEST_F(LentStub, GoesToAClientThatComesLater) {
   take_ticks(**engine, 3);
   EXPECT_GT((*engine)->stood_still_ns(), stood);
   ASSERT_EQ((*engine)->caveats().size(), 1u);
-  EXPECT_THAT((*engine)->caveats()[0], HasSubstr("a client of the gdb stub came"));
+  EXPECT_THAT((*engine)->caveats()[0], HasSubstr("the gdb stub was given back"));
   engine->reset();
   EXPECT_TRUE(qemu_->runs());
 }
@@ -156,6 +156,17 @@ TEST_F(LentStub, MemoryIsReadBeforeAndAfter) {
   const auto word = (*physical)->read_value<std::uint32_t>(interrupt_table);
   ASSERT_TRUE(word) << word.error().message;
   EXPECT_THAT(qemu_->hmp("xp /1wx 0"), HasSubstr(fmt::format("0x{:08x}", *word)));
+}
+
+TEST_F(LentStub, IsGivenBackBeforeASuspension) {
+  auto engine = attach();
+  ASSERT_TRUE(engine) << engine.error().message;
+  (*engine)->before_suspension();
+  EXPECT_FALSE((*engine)->has_stub());
+  EXPECT_TRUE(qemu_->runs());
+  const Client debugger = client();
+  debugger.ask();
+  EXPECT_TRUE(debugger.is_answered_within(ringside::testing::longest_step()));
 }
 
 TEST_F(LentStub, IsLeftAloneWhereItHasAClient) {

@@ -59,8 +59,7 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
   RINGSIDE_ASSIGN(const auto stub, SocketAddress::parse("unix:" + path));
   auto gdb = gdb::GdbEngine::connect(stub, options);
   if (gdb)
-    return std::unique_ptr<QmpEngine>(
-        new QmpEngine(std::move(monitor), std::move(*gdb), true, *options.guest_was_running));
+    return std::unique_ptr<QmpEngine>(new QmpEngine(std::move(monitor), std::move(*gdb), true));
   if (gdb.error().code == ErrorCode::kNotFound)
     return fail(ErrorCode::kUnsupported, "QEMU {} opens no gdb stub at {}: {}",
                 monitor.qemu_version(), path, said.substr(0, said.find_last_not_of("\r\n") + 1));
@@ -79,8 +78,7 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach_to(Monitor& monitor, const 
   gdb::Options options = given;
   options.guest_was_running = status == "running";
   RINGSIDE_ASSIGN(auto gdb, gdb::GdbEngine::connect(stub, options));
-  return std::unique_ptr<QmpEngine>(
-      new QmpEngine(std::move(monitor), std::move(gdb), false, *options.guest_was_running));
+  return std::unique_ptr<QmpEngine>(new QmpEngine(std::move(monitor), std::move(gdb), false));
 }
 
 Monitor QmpEngine::give_back() {
@@ -98,11 +96,21 @@ Result<bool> QmpEngine::is_migrating() {
   return is_under_way;
 }
 
-// The events that were read since the last time.
+QmpEngine::QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub)
+    : monitor_(std::move(monitor)), gdb_(std::move(gdb)), closes_stub_(opened_stub) {}
+
+// The events that were read since the last time. A stop of ours may not have its events yet. Where
+// there are more, somebody else has stopped the guest, too, for a snapshot, say: then what the stub
+// has shown counts.
 void QmpEngine::count_held() {
-  const std::uint64_t stopped = monitor_.stopped_ns();
-  if (!is_left_alone_) held_ns_ += stopped - counted_ns_;
-  counted_ns_ = stopped;
+  const std::uint64_t by_events = monitor_.stopped_ns() - counted_ns_;
+  const std::uint64_t by_stub = gdb_->stood_still_ns() - counted_by_stub_ns_;
+  const std::uint64_t resumes = monitor_.resumes();
+  const bool has_others = resumes > gdb_->stops() + others_resumes_;
+  if (has_others) others_resumes_ = resumes - gdb_->stops();
+  held_ns_ += has_others ? by_stub : by_events;
+  counted_ns_ += by_events;
+  counted_by_stub_ns_ += by_stub;
 }
 
 Result<bool> QmpEngine::guest_is_running() {
@@ -111,7 +119,6 @@ Result<bool> QmpEngine::guest_is_running() {
   const auto runs = gdb_->guest_is_running();
   monitor_.take_events();
   count_held();
-  is_left_alone_ = !runs || !*runs;
   return runs;
 }
 
@@ -121,9 +128,7 @@ Result<Tick> QmpEngine::tick(const TickPlan& plan) {
   // A stop by the guest's user that waits in QEMU is carried out before the sample's.
   RINGSIDE_ASSIGN(const bool migrates, is_migrating());
   if (migrates) return Tick::of_guest(LeftAlone::kMigrating);
-  auto tick = gdb_->tick(plan);
-  if (tick && tick->left_alone != LeftAlone::kNo) is_left_alone_ = true;
-  return tick;
+  return gdb_->tick(plan);
 }
 
 QmpEngine::~QmpEngine() {

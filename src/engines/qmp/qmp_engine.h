@@ -71,20 +71,19 @@ class QmpEngine final : public Engine {
   [[nodiscard]] Result<bool> is_migrating();
   void count_held();
 
-  QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub, bool runs)
-      : monitor_(std::move(monitor)),
-        gdb_(std::move(gdb)),
-        closes_stub_(opened_stub),
-        is_left_alone_(!runs) {}
+  QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub);
 
   Monitor monitor_;
   bool has_monitor_ = true;
   std::unique_ptr<gdb::GdbEngine> gdb_;
   bool closes_stub_;
-  bool was_under_way_ = false;    // a migration, at the last answer
-  bool is_left_alone_;            // the stop that ends next is its user's
-  std::uint64_t counted_ns_ = 0;  // of Monitor::stopped_ns()
-  std::uint64_t held_ns_ = 0;     // of that, for us
+  bool was_under_way_ = false;  // a migration, at the last answer
+  // Counted so far: RESUME events beyond those of our own stops, all stops by events, ours by the
+  // stub.
+  std::uint64_t others_resumes_ = 0;
+  std::uint64_t counted_ns_ = 0;          // Monitor::stopped_ns()
+  std::uint64_t counted_by_stub_ns_ = 0;  // gdb_'s own figure
+  std::uint64_t held_ns_ = 0;             // of that, for us
 };
 
 }  // namespace ringside::engines::qmp

@@ -71,9 +71,15 @@ bool KernelWatch::may_run_kernel(const wire::Capture& capture) const {
 // (arm64's trampoline), and a guest that is paused shows nothing else.
 const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) const {
   std::vector<const wire::Capture*> found;
-  for (const wire::Capture& capture : tick.captures)
-    if (may_run_kernel(capture)) found.push_back(&capture);
-  if (found.empty()) return nullptr;
+  const wire::Capture* halted = nullptr;
+  for (const wire::Capture& capture : tick.captures) {
+    if (!may_run_kernel(capture)) continue;
+    if (capture.disposition != wire::Disposition::kIdle)
+      found.push_back(&capture);
+    else if (halted == nullptr)
+      halted = &capture;
+  }
+  if (found.empty()) return halted;
   return kernel_ ? found.front() : found[tries_ % found.size()];
 }
 

@@ -12,6 +12,7 @@ class Parking {
  public:
   // From now on the sampling thread parks at its next chance.
   void ask() { change(State::kRuns, State::kAsked); }
+  [[nodiscard]] bool is_asked() const { return state_.load() == State::kAsked; }
   // True if the sampling thread is parked, and stays so until let_go().
   [[nodiscard]] bool hold() { return change(State::kParked, State::kHeld); }
   // The process is about to be suspended, parked or not.

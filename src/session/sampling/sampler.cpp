@@ -73,6 +73,7 @@ void Sampler::join() {
 
 // To be called only where the guest is not held.
 void Sampler::park_if_asked() {
+  if (parking_.is_asked()) engine_->before_suspension();
   if (!parking_.park_if_asked(stopping_)) return;
   suspensions_seen_ = parking_.suspensions();
   if (!clock_ || is_left_alone()) return;
@@ -84,7 +85,7 @@ void Sampler::park_if_asked() {
 void Sampler::sleep_until(std::uint64_t time_ns) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     park_if_asked();
-    engine_->attend();
+    if (monotonic_ns() < time_ns) engine_->attend();
     const std::uint64_t now = monotonic_ns();
     if (now >= time_ns) return;
     const std::uint64_t until = std::min(time_ns, now + kLongestSleepNs);

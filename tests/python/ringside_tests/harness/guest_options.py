@@ -13,11 +13,14 @@ def add(parser):
     parser.add_argument("--initrd", type=os.path.abspath)
     parser.add_argument("--monitor", action="store_true",
                         help="sample by what the monitor prints; else through the stub")
+    parser.add_argument("--lent", action="store_true", help="attach to the monitor, which has ringside use the idle stub")
     parser.add_argument("--ready", default="ringside-demo: ready", help="what its serial port shows when it works")
 
 
 def attach_options(options, guest):
     """ringside's options that attach it to the guest."""
+    if options.lent:
+        return ["--qmp", guest.monitor]
     return ["--qmp", guest.monitor, "--leave-stub"] if options.monitor else ["--gdb", guest.gdb]
 
 
