@@ -59,7 +59,8 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
   RINGSIDE_ASSIGN(const auto stub, SocketAddress::parse("unix:" + path));
   auto gdb = gdb::GdbEngine::connect(stub, options);
   if (gdb)
-    return std::unique_ptr<QmpEngine>(new QmpEngine(std::move(monitor), std::move(*gdb), true));
+    return std::unique_ptr<QmpEngine>(
+        new QmpEngine(std::move(monitor), std::move(*gdb), true, *options.guest_was_running));
   if (gdb.error().code == ErrorCode::kNotFound)
     return fail(ErrorCode::kUnsupported, "QEMU {} opens no gdb stub at {}: {}",
                 monitor.qemu_version(), path, said.substr(0, said.find_last_not_of("\r\n") + 1));
@@ -78,7 +79,8 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach_to(Monitor& monitor, const 
   gdb::Options options = given;
   options.guest_was_running = status == "running";
   RINGSIDE_ASSIGN(auto gdb, gdb::GdbEngine::connect(stub, options));
-  return std::unique_ptr<QmpEngine>(new QmpEngine(std::move(monitor), std::move(gdb), false));
+  return std::unique_ptr<QmpEngine>(
+      new QmpEngine(std::move(monitor), std::move(gdb), false, *options.guest_was_running));
 }
 
 Monitor QmpEngine::give_back() {
@@ -96,8 +98,12 @@ Result<bool> QmpEngine::is_migrating() {
   return is_under_way;
 }
 
-QmpEngine::QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub)
-    : monitor_(std::move(monitor)), gdb_(std::move(gdb)), closes_stub_(opened_stub) {}
+QmpEngine::QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub,
+                     bool guest_ran)
+    : monitor_(std::move(monitor)),
+      gdb_(std::move(gdb)),
+      closes_stub_(opened_stub),
+      was_left_alone_(!guest_ran) {}
 
 // The events that were read since the last time. A stop of ours may not have its events yet. Where
 // there are more, somebody else has stopped the guest, too, for a snapshot, say: then what the stub
@@ -105,9 +111,10 @@ QmpEngine::QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool 
 void QmpEngine::count_held() {
   const std::uint64_t by_events = monitor_.stopped_ns() - counted_ns_;
   const std::uint64_t by_stub = gdb_->stood_still_ns() - counted_by_stub_ns_;
-  const std::uint64_t resumes = monitor_.resumes();
-  const bool has_others = resumes > gdb_->stops() + others_resumes_;
-  if (has_others) others_resumes_ = resumes - gdb_->stops();
+  const std::int64_t beyond_ours =
+      static_cast<std::int64_t>(monitor_.resumes()) - static_cast<std::int64_t>(gdb_->stops());
+  const bool has_others = was_left_alone_ || (has_counted_ && beyond_ours > others_resumes_);
+  if (has_others || !std::exchange(has_counted_, true)) others_resumes_ = beyond_ours;
   held_ns_ += has_others ? by_stub : by_events;
   counted_ns_ += by_events;
   counted_by_stub_ns_ += by_stub;
@@ -119,6 +126,7 @@ Result<bool> QmpEngine::guest_is_running() {
   const auto runs = gdb_->guest_is_running();
   monitor_.take_events();
   count_held();
+  was_left_alone_ = !runs || !*runs;
   return runs;
 }
 
@@ -127,8 +135,11 @@ Result<Tick> QmpEngine::tick(const TickPlan& plan) {
   count_held();
   // A stop by the guest's user that waits in QEMU is carried out before the sample's.
   RINGSIDE_ASSIGN(const bool migrates, is_migrating());
+  was_left_alone_ = migrates;
   if (migrates) return Tick::of_guest(LeftAlone::kMigrating);
-  return gdb_->tick(plan);
+  auto tick = gdb_->tick(plan);
+  was_left_alone_ = !tick || tick->left_alone != LeftAlone::kNo;
+  return tick;
 }
 
 QmpEngine::~QmpEngine() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -61,9 +60,9 @@ class QmpEngine final : public Engine {
   [[nodiscard]] bool stops_share_processors() const override {
     return gdb_->stops_share_processors();
   }
-  // By QEMU's events, up to the last tick; the stub alone shows less where the host is busy.
+  // By QEMU's events, up to the last tick; the stub alone is far from them where the host is busy.
   [[nodiscard]] std::uint64_t stood_still_ns() const override {
-    return std::max(held_ns_, gdb_->stood_still_ns());
+    return held_ns_ + gdb_->stood_still_ns() - counted_by_stub_ns_;
   }
   void set_read_turns(ReadTurns* turns) override { gdb_->set_read_turns(turns); }
 
@@ -71,16 +70,18 @@ class QmpEngine final : public Engine {
   [[nodiscard]] Result<bool> is_migrating();
   void count_held();
 
-  QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub);
+  QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb, bool opened_stub, bool guest_ran);
 
   Monitor monitor_;
   bool has_monitor_ = true;
   std::unique_ptr<gdb::GdbEngine> gdb_;
   bool closes_stub_;
   bool was_under_way_ = false;  // a migration, at the last answer
+  bool was_left_alone_;         // since then
+  bool has_counted_ = false;
   // Counted so far: RESUME events beyond those of our own stops, all stops by events, ours by the
   // stub.
-  std::uint64_t others_resumes_ = 0;
+  std::int64_t others_resumes_ = 0;
   std::uint64_t counted_ns_ = 0;          // Monitor::stopped_ns()
   std::uint64_t counted_by_stub_ns_ = 0;  // gdb_'s own figure
   std::uint64_t held_ns_ = 0;             // of that, for us
