@@ -40,6 +40,15 @@ class Doctor(cli_case.CliCase):
         self.assertIn("bookworm-backports", old)
         self.assertIn("install", self.line(self.doctor(path=str(self.folder)), "none"))
 
+    def test_the_load_and_what_helps(self):
+        before = os.getloadavg()[0]
+        line = self.line(self.doctor(), "load")
+        tasks = float(re.search(r"(\d+\.\d) tasks in the last minute", line)[1])
+        after = os.getloadavg()[0]  # it changes every five seconds
+        self.assertTrue(min(before, after) - 0.1 <= tasks <= max(before, after) + 0.1, line)
+        if abs(tasks - os.cpu_count()) > 0.1:  # else it is rounded away
+            self.assertEqual("priority" in line, tasks > os.cpu_count(), line)
+
     def test_a_command_line(self):
         result = self.doctor("--", "qemu-system-x86_64", "-s", version="7.2.22")
         self.assertIn("gdb: QEMU 7.2.22 found; the TCG plugin needs 9.2", self.line(result, "engine"))
