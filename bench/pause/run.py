@@ -127,7 +127,7 @@ class Bench:
             self.guest.qmp.hmp(f"gdbserver unix:{self.guest.gdb},server=on,wait=off")
 
     def _qmp_text(self, way):
-        self._ringside(way, attach_options=["--qmp", self.monitor])
+        self._ringside(way, attach_options=["--qmp", self.monitor, "--leave-stub"])
         self.words = round(way.stack_bytes[-1] / 8)
 
     def _qmp_naive(self, way):

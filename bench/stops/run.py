@@ -68,7 +68,7 @@ def measure(options, engine, folder):
         guest.wait_serial("ringside-demo: ready", limits.STEP)
         if engine == "qmp":
             guest.qmp.hmp("gdbserver none")
-        attach = ["--gdb", guest.gdb] if engine == "gdb" else ["--qmp", guest.monitor]
+        attach = ["--gdb", guest.gdb] if engine == "gdb" else ["--qmp", guest.monitor, "--leave-stub"]
         command = [options.ringside, "record", *attach, "--kernel", options.kernel, "-o", f"{folder}/ringside.data"]
         with program.Program(command, f"{folder}/log") as ringside:
             if not ringside.wait_said("ringside: sampling", limits.STEP):

@@ -117,7 +117,6 @@ Result<void> import_plugin_file(const ImportRequest& request) {
   options.deterministic = true;
   options.replay_start_ns = file.start_monotonic_ns;
   options.keep_captures = request.keep_captures;
-  if (!engine->damage().empty()) options.warnings.push_back(engine->damage());
   RINGSIDE_ASSIGN(auto writer, recording::Writer::create(request.output, header_of(file, kernel)));
   if (request.is_temporary) writer.set_temporary();
   session::Recorder recorder(*engine, kernel, writer, file.start_monotonic_ns, options);

@@ -506,8 +506,7 @@ findings::GuestFacts Recorder::guest_facts(const RecordResult& result) const {
 }
 
 void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const {
-  result.warnings = options_.warnings;
-  for (std::string& caveat : engine_->caveats()) result.warnings.push_back(std::move(caveat));
+  result.warnings = engine_->caveats();
   if (outcome.lost.queue_full > 0)
     result.warnings.push_back(
         fmt::format("{} samples were lost because unwinding could not keep up; sample less often "

@@ -52,6 +52,11 @@ class Attach(cli_case.CliCase):
         self.assertSays(self.ringside("record", "--qmp", "a", "--gdb", "b"), cli_case.WRONG_USAGE, "--gdb and --qmp")
         self.assertSays(self.ringside("record", "--qmp", "a", "--", "qemu"), cli_case.WRONG_USAGE, "--qmp", "attaches")
 
+    def test_a_stub_is_left_alone_beside_a_monitor(self):
+        for verb in ("record", "ps"):
+            with self.subTest(verb=verb):
+                self.assertSays(self.ringside(verb, "--gdb", "a", "--leave-stub"), cli_case.WRONG_USAGE, "--leave-stub", "--qmp")
+
     def test_the_messages_name_no_option_that_there_is_not(self):
         result, _ = self.record(greeting=fake_stub.QMP_GREETING)
         if "--qmp" in result.said:

@@ -16,6 +16,11 @@ class Profile(cli_case.CliCase):
         self.assertSays(result, cli_case.DONE)
         self.assertEqual(re.findall(r"^vCPU (\d+)", result.stdout, re.MULTILINE), ["0", "1", "2"], result.stdout)
 
+    def test_one_shot_prints_a_halted_vcpus_stack(self):
+        result = self.profile("--one-shot", vcpus=2, halted=(1,))
+        self.assertSays(result, cli_case.DONE, "rounds of samples were taken")
+        self.assertRegex(result.stdout, r"(?m)^vCPU 1.*:\n  0: ")
+
     def test_one_shot_prints_a_vcpu_that_is_not_sampled(self):
         result = self.profile("--one-shot", "--cpu", "1", vcpus=2)
         self.assertSays(result, cli_case.DONE)

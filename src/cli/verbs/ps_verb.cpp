@@ -85,6 +85,9 @@ Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
   const auto give_up = [] { return false; };
   engines::gdb::Options options;
   options.patience.is_over = is_over;
+  if (leave_stub_ && qmp_.empty())
+    return fail(ErrorCode::kUsage,
+                "--leave-stub is for a guest that is reached by its monitor: add --qmp");
   if (!gdb_.empty()) return app::attach_gdb(gdb_, options, give_up);
   if (!ring_.empty()) return app::attach_tcg(ring_, qmp_, is_over, give_up);
   if (qmp_.empty())

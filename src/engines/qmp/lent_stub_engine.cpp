@@ -11,12 +11,11 @@ namespace {
 
 // A client gets the stub within 0.1 s on a host that runs three times as much as it has processors.
 constexpr std::uint64_t kLookEveryNs = 15'000'000;
-
 constexpr std::uint64_t kRestsOfALook = 20;  // and at least so many times as long as a look takes
 
 // One that comes while ours connects is the next to be served.
 bool serves_nobody(const SocketAddress& stub) {
-  return !gdb::has_client(stub) && !has_waiting_client(stub);
+  return !gdb::has_client(stub) && !gdb::has_waiting_client(stub);
 }
 
 }  // namespace
@@ -51,7 +50,7 @@ Result<std::unique_ptr<LentStubEngine>> LentStubEngine::attach(Monitor& monitor,
 void LentStubEngine::look_for_client() {
   const std::uint64_t now = monotonic_ns();
   if (!stub_ || is_wanted_ || now < looked_ns_ + look_after_ns_) return;
-  is_wanted_ = has_waiting_client(address_);
+  is_wanted_ = gdb::has_waiting_client(address_);
   looked_ns_ = monotonic_ns();
   // A host with thousands of sockets has long tables.
   look_after_ns_ = std::max(kLookEveryNs, (looked_ns_ - now) * kRestsOfALook);

@@ -17,8 +17,8 @@
 namespace ringside::engines::qmp {
 
 // Captures from a QEMU with a monitor and a gdb stub that is its user's, through that stub for as
-// long as nobody else wants it: a stop by it takes a third of one by the monitor. A client that
-// connects later waits in QEMU's queue, where attend() and tick() see it. It gets the
+// long as nobody else wants it: a stop by it is shorter than one by the monitor (docs/cost.md). A
+// client that connects later waits in QEMU's queue, where attend() and tick() see it. It gets the
 // stub, for good, and from then on samples are by what the monitor prints (HmpEngine).
 class LentStubEngine final : public Engine, private ReadTurns {
  public:

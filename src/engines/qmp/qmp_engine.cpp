@@ -25,6 +25,14 @@ Result<void> make_room_for_stub(Monitor& monitor) {
   return {};
 }
 
+// The monitor reports whether the guest runs before the stub's connection stops it.
+Result<gdb::Options> options_for(Monitor& monitor, const gdb::Options& given) {
+  RINGSIDE_ASSIGN(const std::string status, monitor.status());
+  gdb::Options options = given;
+  options.guest_was_running = status == "running";
+  return options;
+}
+
 bool runs_within(Monitor& monitor, std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   do {
@@ -50,12 +58,10 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
                                                      const std::string& stub_folder,
                                                      const gdb::Options& given) {
   RINGSIDE_TRY(make_room_for_stub(monitor));
-  RINGSIDE_ASSIGN(const std::string status, monitor.status());
-  const std::string path = stub_folder + "/" + kStubName;
+  RINGSIDE_ASSIGN(const gdb::Options options, options_for(monitor, given));
+  const std::string path = stub_folder + "/" + kOwnStub;
   RINGSIDE_ASSIGN(const std::string said,
                   monitor.human("gdbserver unix:" + path + ",server=on,wait=off"));
-  gdb::Options options = given;
-  options.guest_was_running = status == "running";
   RINGSIDE_ASSIGN(const auto stub, SocketAddress::parse("unix:" + path));
   auto gdb = gdb::GdbEngine::connect(stub, options);
   if (gdb)
@@ -75,9 +81,7 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
 
 Result<std::unique_ptr<QmpEngine>> QmpEngine::attach_to(Monitor& monitor, const SocketAddress& stub,
                                                         const gdb::Options& given) {
-  RINGSIDE_ASSIGN(const std::string status, monitor.status());
-  gdb::Options options = given;
-  options.guest_was_running = status == "running";
+  RINGSIDE_ASSIGN(const gdb::Options options, options_for(monitor, given));
   RINGSIDE_ASSIGN(auto gdb, gdb::GdbEngine::connect(stub, options));
   return std::unique_ptr<QmpEngine>(
       new QmpEngine(std::move(monitor), std::move(gdb), false, *options.guest_was_running));

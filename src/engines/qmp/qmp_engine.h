@@ -32,9 +32,6 @@ class QmpEngine final : public Engine {
   // Detaches from the stub, as GdbEngine::detach(), and gives the monitor away.
   [[nodiscard]] Monitor give_back();
 
-  // The name of the socket of a stub that it opens.
-  static constexpr const char* kStubName = "ringside-stub";
-
   [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return gdb_->vcpu_count(); }
   [[nodiscard]] std::string qemu_version() const override { return monitor_.qemu_version(); }
@@ -77,7 +74,7 @@ class QmpEngine final : public Engine {
   std::unique_ptr<gdb::GdbEngine> gdb_;
   bool closes_stub_;
   bool was_under_way_ = false;  // a migration, at the last answer
-  bool was_left_alone_;         // since then
+  bool was_left_alone_;         // the guest, so that the stop that ends next is not ours
   bool has_counted_ = false;
   // Counted so far: RESUME events beyond those of our own stops, all stops by events, ours by the
   // stub.

@@ -1,12 +1,9 @@
 #include "engines/qmp/users_stub.h"
 
-#include <algorithm>
 #include <fstream>
 #include <string_view>
 
 #include "engines/peer_process.h"
-#include "engines/qmp/qmp_engine.h"
-#include "engines/socket_tables.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -41,10 +38,9 @@ Result<std::optional<UsersStub>> find_users_stub(Monitor& monitor) {
     if (device.label != label && device.label != "gdb") continue;
     const std::string_view name = device.filename;
     const bool is_free = name.starts_with(kDisconnected);
-    return UsersStub{
-        .filename = device.filename,
-        .has_client = name.starts_with("unix:") || name.starts_with("tcp:"),
-        .is_left_over = is_free && name.find(QmpEngine::kStubName) != std::string_view::npos};
+    return UsersStub{.filename = device.filename,
+                     .has_client = name.starts_with("unix:") || name.starts_with("tcp:"),
+                     .is_left_over = is_free && name.find(kOwnStub) != std::string_view::npos};
   }
   return std::nullopt;
 }
@@ -59,13 +55,6 @@ std::optional<SocketAddress> watched_address(const UsersStub& stub, pid_t qemu) 
   if (!is_path) address->host = reached_at(address->host);
   if (qemu <= 0 || listener_at(*address) != qemu) return std::nullopt;
   return *address;
-}
-
-bool has_waiting_client(const SocketAddress& stub) {
-  const auto sockets = server_sockets(stub);
-  return std::any_of(sockets.begin(), sockets.end(), [](const ServerSocket& socket) {
-    return !socket.listens && socket.inode == "0";
-  });
 }
 
 }  // namespace ringside::engines::qmp

@@ -9,6 +9,9 @@
 
 namespace ringside::engines::qmp {
 
+// The name of the socket of a stub that ringside has QEMU open.
+inline constexpr const char* kOwnStub = "ringside-stub";
+
 // The gdb stub that a guest has before ringside opens one.
 struct UsersStub {
   std::string filename;  // of its character device, such as "disconnected:unix:/tmp/gdb,server=on"
@@ -24,8 +27,5 @@ struct UsersStub {
 // socket's absolute path, or at a TCP port that a client of this machine reaches. `qemu`: the
 // process that has to be the one that listens there. Nothing else.
 [[nodiscard]] std::optional<SocketAddress> watched_address(const UsersStub& stub, pid_t qemu);
-
-// A client has connected to the stub, and QEMU has not accepted it: it serves another one.
-[[nodiscard]] bool has_waiting_client(const SocketAddress& stub);
 
 }  // namespace ringside::engines::qmp

@@ -27,6 +27,10 @@ class FileEngine final : public Engine, public SelfPaced {
   // Describes the damage behind the file's last whole record; empty where the file is whole.
   [[nodiscard]] const std::string& damage() const { return damage_; }
 
+  [[nodiscard]] std::vector<std::string> caveats() const override {
+    return damage_.empty() ? std::vector<std::string>() : std::vector{damage_};
+  }
+
   [[nodiscard]] Arch arch() const override { return static_cast<Arch>(header_.arch); }
   [[nodiscard]] std::size_t vcpu_count() const override { return header_.vcpus; }
   [[nodiscard]] Result<bool> guest_is_running() override { return true; }

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/types.h"
@@ -38,9 +37,8 @@ struct SamplingOptions {
   // Set where the engine plays what was sampled before, from this host time on: time is that of the
   // samples then. With `deterministic`, so that nothing is lost.
   std::optional<std::uint64_t> replay_start_ns;
-  std::uint64_t instruction_ns = 1;   // of guest time, where the engine counts instructions
-  bool keep_captures = false;         // store what samples were unwound from beside them
-  std::vector<std::string> warnings;  // of the attachment, to stand in the recording
+  std::uint64_t instruction_ns = 1;  // of guest time, where the engine counts instructions
+  bool keep_captures = false;        // store what samples were unwound from beside them
 };
 
 inline constexpr std::uint64_t kShortestIntervalNs = 100'000;

@@ -17,8 +17,8 @@
 namespace ringside::session {
 namespace {
 
-constexpr std::uint64_t kLongestSleepNs =
-    20'000'000;  // so that stop() and Engine::attend() are heard
+// So that stop() is heard, and Engine::attend() called.
+constexpr std::uint64_t kLongestSleepNs = 20'000'000;
 constexpr std::uint64_t kPollUserPauseNs = 100'000'000;
 constexpr std::uint64_t kComesBackNs = 1'000'000'000;  // after a migration
 constexpr unsigned kFailuresInARow = 5;

@@ -46,6 +46,7 @@ Caller interrupted_code(const InterruptFrame& frame, const MachineState& state,
 
 void CodeStepper::forget() {
   images_code_.clear();
+  irets_.clear();
   reader_.forget();
 }
 
@@ -62,31 +63,33 @@ bool CodeStepper::never_returns(const elf::Image& image, GuestVirt pc) {
   return x86::never_returns(image, reader_, pc);
 }
 
-// Few functions have its bytes, so that the others need not be analysed.
-bool CodeStepper::may_have_iret(const elf::ElfFile& file, ImageCode& code,
-                                const CodeUnit& unit) const {
+const std::vector<ImageAddr>& CodeStepper::irets_of(const elf::Image& image) {
   constexpr std::byte kRexW{0x48};
   constexpr std::byte kIret{0xcf};
-  if (!code.irets) {
-    code.irets.emplace();
-    for (const elf::CodeRange& range : file.code()) {
-      const Bytes bytes = range.bytes;
-      for (std::size_t i = 1; i < bytes.size(); ++i)
-        if (bytes[i] == kIret && (!file.is_64() || bytes[i - 1] == kRexW))
-          code.irets->push_back(range.address + i);
-    }
-    std::sort(code.irets->begin(), code.irets->end());
-  }
-  return std::any_of(unit.ranges.begin(), unit.ranges.end(), [&](const CodeRange& range) {
-    const auto first = std::lower_bound(code.irets->begin(), code.irets->end(), range.start);
-    return first != code.irets->end() && range.contains(*first);
-  });
+  const auto [found, is_new] = irets_.try_emplace(image.id);
+  std::vector<ImageAddr>& irets = found->second;
+  if (!is_new) return irets;
+  const elf::ElfFile& file = *image.file;
+  for (const elf::CodeRange& range : file.code())
+    for (std::size_t i = 1; i < range.bytes.size(); ++i)
+      if (range.bytes[i] == kIret && (!file.is_64() || range.bytes[i - 1] == kRexW))
+        irets.push_back(range.address + i);
+  std::sort(irets.begin(), irets.end());
+  return irets;
 }
 
+// Few images have the bytes of an iret, and few of their functions, so that the others need not be
+// analysed.
 bool CodeStepper::returns_from_interrupt(const elf::Image& image, ImageAddr at) {
-  ImageCode& code = code_of(image);
-  const auto unit = code.units.find(at);
-  if (!unit || !may_have_iret(*image.file, code, *unit)) return false;
+  const std::vector<ImageAddr>& irets = irets_of(image);
+  if (irets.empty()) return false;
+  const auto unit = code_of(image).units.find(at);
+  if (!unit) return false;
+  const auto has_iret = [&](const CodeRange& range) {
+    const auto first = std::lower_bound(irets.begin(), irets.end(), range.start);
+    return first != irets.end() && range.contains(*first);
+  };
+  if (std::none_of(unit->ranges.begin(), unit->ranges.end(), has_iret)) return false;
   const Function* function = function_at(image, at);
   return function != nullptr && function->analysis.returns_from_interrupt();
 }

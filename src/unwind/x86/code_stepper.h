@@ -53,11 +53,9 @@ class CodeStepper final : public unwind::CodeStepper {
     bool keeps_frame_pointers = true;
     std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions = {};  // by start
     std::unique_ptr<CalledFunctions> called = {};  // where there are no symbols
-    // Where the bytes of an iret are, in order; made late.
-    std::optional<std::vector<ImageAddr>> irets = {};
   };
-  [[nodiscard]] bool may_have_iret(const elf::ElfFile& file, ImageCode& code,
-                                   const CodeUnit& unit) const;
+  // Where the bytes of an iret are in an image, in order.
+  [[nodiscard]] const std::vector<ImageAddr>& irets_of(const elf::Image& image);
   [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
   [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
@@ -92,6 +90,7 @@ class CodeStepper final : public unwind::CodeStepper {
   ReturnPathFinder paths_;
   ExitRuleFinder exits_;
   std::unordered_map<std::uint32_t, std::unique_ptr<ImageCode>> images_code_;  // by image id
+  std::unordered_map<std::uint32_t, std::vector<ImageAddr>> irets_;            // the same
 };
 
 }  // namespace ringside::unwind::x86

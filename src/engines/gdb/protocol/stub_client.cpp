@@ -1,5 +1,6 @@
 #include "engines/gdb/protocol/stub_client.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -12,6 +13,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPollInterval{20};
 
+bool is_waiting(const ServerSocket& socket) { return !socket.listens && socket.inode == "0"; }
+
 }  // namespace
 
 bool has_client(const SocketAddress& address) {
@@ -19,9 +22,14 @@ bool has_client(const SocketAddress& address) {
   bool serves = false;
   for (const ServerSocket& socket : server_sockets(address)) {
     listens |= socket.listens;
-    serves |= !socket.listens && socket.inode != "0";
+    serves |= !socket.listens && !is_waiting(socket);
   }
   return listens && serves;
+}
+
+bool has_waiting_client(const SocketAddress& address) {
+  const auto sockets = server_sockets(address);
+  return std::any_of(sockets.begin(), sockets.end(), is_waiting);
 }
 
 Result<void> wait_until_free(const SocketAddress& address, const Patience& patience) {

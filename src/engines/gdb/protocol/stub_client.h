@@ -11,6 +11,10 @@ namespace ringside::engines::gdb {
 // QEMU was given by a relative path which is spelt in another way here.
 [[nodiscard]] bool has_client(const SocketAddress& address);
 
+// Whether a client has connected there that the server has not accepted, because it serves another
+// one.
+[[nodiscard]] bool has_waiting_client(const SocketAddress& address);
+
 // Waits until no other client is served, because a connection that is not served yet stays in
 // QEMU's queue also after it was closed. QEMU takes it from there when the first client leaves, and
 // stops the guest for a client that has gone. kTimeout, with what to do: there is one still.
