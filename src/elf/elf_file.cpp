@@ -236,6 +236,16 @@ std::vector<CodeRange> ElfFile::code() const {
   return ranges;
 }
 
+bool ElfFile::may_hold_code(ImageAddr address) const {
+  bool has_sections = false;
+  for (const SectionHeader& section : sections_) {
+    if ((section.flags & SHF_EXECINSTR) == 0 || (section.flags & SHF_ALLOC) == 0) continue;
+    if (address.value - section.address < section.size) return true;
+    has_sections = true;
+  }
+  return !has_sections && (segments_.empty() || is_code(address));
+}
+
 std::optional<std::uint64_t> load_bias_by(const ElfFile& kernel, std::string_view symbol,
                                           GuestVirt address) {
   if (symbol.empty() || address == GuestVirt{}) return std::nullopt;

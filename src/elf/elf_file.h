@@ -133,6 +133,10 @@ class ElfFile {
   // Where the file holds code: its sections with SHF_EXECINSTR, or the executable segments of a
   // file that has no such section. A loader's segment may hold data as well, such as a kernel.
   [[nodiscard]] std::vector<CodeRange> code() const;
+  // Whether code may begin at `address`: as code() has it, but by addresses alone, for a file of
+  // debug information keeps no bytes of code. A file that states no place of code (.dwo) may have
+  // it anywhere.
+  [[nodiscard]] bool may_hold_code(ImageAddr address) const;
   // Where code that begins at `address` ends at the latest: where a data object begins, or its
   // section or its segment ends. Not behind `address` where no code is.
   [[nodiscard]] ImageAddr end_of_code(ImageAddr address) const;

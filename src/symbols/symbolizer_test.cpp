@@ -120,5 +120,30 @@ INSTANTIATE_TEST_SUITE_P(All, Program, testing::Values(RINGSIDE_DWARF_PROGRAMS),
                            return program.param.substr(0, program.param.find('='));
                          });
 
+// The same code at another place has the same names and lines, also where the debug information of
+// removed functions claims that place. Elsewhere llvm-symbolizer judges them (Program).
+class MovedProgram : public testing::TestWithParam<std::string> {};
+
+TEST_P(MovedProgram, HasNothingOfRemovedCode) {
+  const auto open = [](const std::string& name) {
+    return elf::ElfFile::open(path_of(name)).value();
+  };
+  const auto moved = open(GetParam());
+  const auto original = open(GetParam().substr(0, GetParam().find("_at_")));
+  const std::vector<ImageAddr> here = code_of(*moved);
+  const std::vector<ImageAddr> there = code_of(*original);
+  ASSERT_GT(here.size(), 200u);
+  ASSERT_EQ(here.size(), there.size());
+  EXPECT_FALSE(original->symbol_named("removed_code"));
+  Symbolizer symbolizer = open_symbolizer(moved, {}, Inlines::kShow);
+  Symbolizer judge = open_symbolizer(original, {}, Inlines::kShow);
+  for (std::size_t i = 0; i < here.size(); ++i)
+    EXPECT_EQ(text_of(symbolizer.lookup(here[i])), text_of(judge.lookup(there[i])))
+        << here[i].value;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MovedProgram, testing::Values(RINGSIDE_DWARF_MOVED),
+                         [](const auto& program) { return program.param; });
+
 }  // namespace
 }  // namespace ringside::symbols

@@ -69,7 +69,8 @@ void DebugFile::read_aranges() {
       const std::uint64_t low = cursor.read_unsigned(set->address_size);
       const std::uint64_t size = cursor.read_unsigned(set->address_size);
       // Some producers end a set early, some have empty ranges in the middle.
-      if (size != 0 && low + size > low) aranges_.push_back({{low, low + size}, set->unit});
+      if (size != 0 && low + size > low && !sections_.is_removed(low))
+        aranges_.push_back({{low, low + size}, set->unit});
     }
     cursor.seek(set->end);
   }
@@ -100,7 +101,9 @@ void DebugFile::add_other_units() {
     for_each_range(*state->unit, code, budget, add);
     // A unit may keep its ranges to itself; its functions have them.
     if (other_ranges_.size() == before && state->unit->dwo_name.empty())
-      for (const FunctionRange& function : find_functions(*state->unit, false)) add(function.range);
+      for (const FunctionRange& function :
+           find_functions(*state->unit, false, [](const FunctionRange&) { return true; }))
+        add(function.range);
     limit_memory();
   }
   std::stable_sort(
@@ -108,24 +111,31 @@ void DebugFile::add_other_units() {
       [](const CodeRange& a, const CodeRange& b) { return a.range.low < b.range.low; });
 }
 
-std::optional<std::uint64_t> DebugFile::find(const std::vector<CodeRange>& ranges,
-                                             std::uint64_t address) {
+bool DebugFile::find(const std::vector<CodeRange>& ranges, std::uint64_t address,
+                     std::vector<std::uint64_t>& units) {
   auto after = std::upper_bound(
       ranges.begin(), ranges.end(), address,
       [](std::uint64_t at, const CodeRange& candidate) { return at < candidate.range.low; });
-  // Ranges of removed code may lie over others: a few are examined.
+  // Ranges may lie over others: a few are examined.
   for (int i = 0; i < 16 && after != ranges.begin(); ++i) {
     --after;
-    if (after->range.contains(address)) return after->unit;
+    if (may_be_removed(after->range.low)) break;
+    if (!after->range.contains(address)) continue;
+    units = {after->unit};
+    return true;
   }
-  return std::nullopt;
+  for (auto at = ranges.begin(); at != ranges.end() && may_be_removed(at->range.low); ++at)
+    if (at->range.contains(address)) units.push_back(at->unit);
+  return false;
 }
 
-std::optional<std::uint64_t> DebugFile::unit_of_address(std::uint64_t address) {
+std::vector<std::uint64_t> DebugFile::units_of_address(std::uint64_t address) {
+  std::vector<std::uint64_t> units;
   if (!aranges_read_) read_aranges();
-  if (const auto found = find(aranges_, address)) return found;
+  if (find(aranges_, address, units)) return units;
   if (!others_read_) add_other_units();
-  return find(other_ranges_, address);
+  (void)find(other_ranges_, address, units);
+  return units;
 }
 
 const std::vector<UnitHeader>& DebugFile::headers() {

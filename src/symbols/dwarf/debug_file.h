@@ -38,8 +38,9 @@ class DebugFile {
   [[nodiscard]] const Sections& sections() const { return sections_; }
   [[nodiscard]] const elf::ElfFile& file() const { return *file_; }
   // The offset of the unit whose code holds the address: by .debug_aranges, and where that has
-  // nothing by the ranges of the units that are not listed there.
-  [[nodiscard]] std::optional<std::uint64_t> unit_of_address(std::uint64_t address);
+  // nothing by the ranges of the units that are not listed there. Several units may claim it where
+  // the code may_be_removed(); no two elsewhere.
+  [[nodiscard]] std::vector<std::uint64_t> units_of_address(std::uint64_t address);
   // The unit that begins at `offset`. Null where it is damaged.
   [[nodiscard]] std::shared_ptr<UnitState> unit(std::uint64_t offset);
   // The unit that an entry's offset lies in.
@@ -57,8 +58,9 @@ class DebugFile {
   };
   void read_aranges();
   void add_other_units();
-  [[nodiscard]] static std::optional<std::uint64_t> find(const std::vector<CodeRange>& ranges,
-                                                         std::uint64_t address);
+  // Adds the units of those that hold the address. True: no other can.
+  [[nodiscard]] static bool find(const std::vector<CodeRange>& ranges, std::uint64_t address,
+                                 std::vector<std::uint64_t>& units);
 
   std::shared_ptr<const elf::ElfFile> file_;
   Sections sections_;

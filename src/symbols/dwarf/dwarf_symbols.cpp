@@ -37,8 +37,10 @@ const LineTable* lines_of(UnitState& state) {
   return state.lines.get();
 }
 
-void set_line(SourceFrame& frame, const LineTable& lines, std::uint64_t address) {
-  const LineTable::Row* row = lines.find(address);
+void set_line(SourceFrame& frame, const LineTable& lines, std::uint64_t address,
+              const FunctionRange* function) {
+  const std::uint64_t end = function == nullptr ? 0 : function->range.high;
+  const LineTable::Row* row = lines.find(address, end);
   if (row == nullptr) return;
   frame.file = lines.file_name(row->file);
   frame.line = row->line;
@@ -54,17 +56,26 @@ std::unique_ptr<DwarfSymbols> DwarfSymbols::from_elf(std::shared_ptr<const elf::
 }
 
 std::vector<SourceFrame> DwarfSymbols::lookup(ImageAddr address) {
-  const auto offset = main_.unit_of_address(address.value);
-  if (!offset) return {};
-  const auto unit = main_.unit(*offset);
+  std::vector<SourceFrame> frames;
+  for (const std::uint64_t unit : main_.units_of_address(address.value)) {
+    frames = lookup(unit, address.value);
+    if (!frames.empty()) break;
+  }
+  main_.limit_memory();
+  return frames;
+}
+
+std::vector<SourceFrame> DwarfSymbols::lookup(std::uint64_t offset, std::uint64_t address) {
+  const auto unit = main_.unit(offset);
   if (!unit) return {};
   // Lines stay with the unit in the program; the rest may be in a file of its own.
   Place place{unit, &main_};
   if (!unit->unit->dwo_name.empty())
     if (auto split = split_unit(*unit->unit)) place = {std::move(split), nullptr};
   std::vector<Scope> scopes;
-  if (const FunctionRange* function = find_function(*place.state, address.value))
-    scopes = dwarf::find_scopes(*place.state->unit, function->entry, address.value);
+  const FunctionRange* function = find_function(place, address);
+  if (function != nullptr)
+    scopes = dwarf::find_scopes(*place.state->unit, function->entry, address);
 
   const LineTable* lines = lines_of(*unit);
   std::vector<SourceFrame> frames(std::max<std::size_t>(scopes.size(), 1));
@@ -78,14 +89,30 @@ std::vector<SourceFrame> DwarfSymbols::lookup(ImageAddr address) {
     frame.column = narrow(callee.call_column);
     if (lines != nullptr) frame.file = lines->file_name(callee.call_file);
   }
-  if (lines != nullptr) set_line(frames[0], *lines, address.value);
-  main_.limit_memory();
-  return frames;
+  if (lines != nullptr) set_line(frames[0], *lines, address, function);
+  const bool says_nothing = scopes.empty() && frames[0].line == 0;
+  return says_nothing ? std::vector<SourceFrame>() : frames;
 }
 
-const FunctionRange* DwarfSymbols::find_function(UnitState& state, std::uint64_t address) {
+// By name and size: many removed functions may claim one address.
+bool DwarfSymbols::is_there(const Place& place, const FunctionRange& function) {
+  const auto& symbols = main_.file().symbols();
+  const std::string_view name = name_of(place, function.entry);
+  return std::any_of(symbols.begin(), symbols.end(), [&](const elf::FunctionSymbol& symbol) {
+    if (symbol.address.value != function.range.low || symbol.size != function.range.size())
+      return false;
+    // A compiler's copy of the function: name.constprop.0.
+    const std::string_view own = symbol.name;
+    return own.starts_with(name) && (own.size() == name.size() || own[name.size()] == '.');
+  });
+}
+
+const FunctionRange* DwarfSymbols::find_function(const Place& place, std::uint64_t address) {
+  UnitState& state = *place.state;
   const auto read = [&](bool thorough) {
-    state.functions = dwarf::find_functions(*state.unit, thorough);
+    state.functions = dwarf::find_functions(
+        *state.unit, thorough,
+        [&](const FunctionRange& function) { return is_there(place, function); });
     state.functions_read = true;
     state.functions_thorough = thorough;
   };

@@ -68,8 +68,12 @@ class DwarfSymbols {
   DwarfSymbols(std::shared_ptr<const elf::ElfFile> file, std::shared_ptr<SupplementaryFiles> files)
       : main_(std::move(file)), files_(std::move(files)) {}
 
-  [[nodiscard]] const dwarf::FunctionRange* find_function(dwarf::UnitState& state,
+  // The frames by the debug information of one unit that may have code at the address.
+  [[nodiscard]] std::vector<SourceFrame> lookup(std::uint64_t unit, std::uint64_t address);
+  [[nodiscard]] const dwarf::FunctionRange* find_function(const Place& place,
                                                           std::uint64_t address);
+  // Whether a symbol of the file proves that the function is where its range is, and not removed.
+  [[nodiscard]] bool is_there(const Place& place, const dwarf::FunctionRange& function);
   [[nodiscard]] std::string_view name_of(Place place, std::uint64_t entry);
   [[nodiscard]] std::string_view string(const Place& place, const dwarf::Value& value);
   [[nodiscard]] dwarf::DebugFile* alternate();

@@ -84,7 +84,8 @@ bool overlap(const std::vector<FunctionRange>& sorted) {
 
 }  // namespace
 
-std::vector<FunctionRange> find_functions(const Unit& unit, bool thorough) {
+std::vector<FunctionRange> find_functions(
+    const Unit& unit, bool thorough, const std::function<bool(const FunctionRange&)>& is_there) {
   const bool flat = is_flat(unit.language) && !thorough;
   std::vector<FunctionRange> functions;
   RangeBudget budget = kRangeBudget;
@@ -95,7 +96,8 @@ std::vector<FunctionRange> find_functions(const Unit& unit, bool thorough) {
       walk.for_each_attribute(
           [&](std::uint16_t name, const Value& value) { code.take(name, value); });
       for_each_range(unit, code, budget, [&](const AddressRange& range) {
-        functions.push_back({range, walk.entry()});
+        const FunctionRange function{range, walk.entry()};
+        if (!may_be_removed(range.low) || is_there(function)) functions.push_back(function);
         return true;
       });
     }

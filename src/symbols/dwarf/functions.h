@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +19,10 @@ struct FunctionRange {
 // All functions of a unit that have code, by address, without overlaps: where two entries claim an
 // address, the later one has it, as in llvm-symbolizer. Passes over types and, where the compiler
 // left DW_AT_sibling, over the insides of functions: about 10 ns an entry that is looked at.
-// `thorough` looks into C's functions too, for GNU C's nested ones; other languages always.
-[[nodiscard]] std::vector<FunctionRange> find_functions(const Unit& unit, bool thorough);
+// `thorough` looks into C's functions too, for GNU C's nested ones; other languages always. Where
+// the code may_be_removed(), a function counts if `is_there` returns true for it.
+[[nodiscard]] std::vector<FunctionRange> find_functions(
+    const Unit& unit, bool thorough, const std::function<bool(const FunctionRange&)>& is_there);
 
 // A function that stands at an address: the one that was compiled there, or one inlined into it.
 struct Scope {

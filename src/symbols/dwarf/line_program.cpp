@@ -207,7 +207,7 @@ void LineProgram::add_row() {
 
 void LineProgram::end_sequence() {
   std::vector<LineTable::Row>& rows = table_.rows_;
-  if (rows.size() > first_row_ && address_ > start_) {
+  if (rows.size() > first_row_ && address_ > start_ && !unit_.sections.is_removed(start_)) {
     if (!sorted_)
       std::stable_sort(rows.begin() + static_cast<std::ptrdiff_t>(first_row_), rows.end(),
                        [](const auto& a, const auto& b) { return a.offset < b.offset; });

@@ -1,6 +1,7 @@
 #include "symbols/dwarf/line_table.h"
 
 #include <algorithm>
+#include <span>
 
 #include "symbols/dwarf/line_program.h"
 
@@ -26,16 +27,27 @@ std::shared_ptr<const LineTable> LineTable::parse(const Unit& unit, std::uint64_
   return table;
 }
 
-const LineTable::Row* LineTable::find(std::uint64_t address) const {
+const LineTable::Sequence* LineTable::sequence_of(std::uint64_t address, std::uint64_t end) const {
   const auto after =
       std::upper_bound(sequences_.begin(), sequences_.end(), address,
                        [](std::uint64_t at, const Sequence& s) { return at < s.low; });
   if (after == sequences_.begin()) return nullptr;
-  const Sequence& sequence = *std::prev(after);
-  if (address >= sequence.high) return nullptr;
-  const auto begin = rows_.begin() + sequence.first;
+  const Sequence& nearest = *std::prev(after);
+  if (!may_be_removed(nearest.low)) return address < nearest.high ? &nearest : nullptr;
+  const std::span candidates(sequences_.begin(), after);
+  if (candidates.size() == 1 && end != 0) return address < nearest.high ? &nearest : nullptr;
+  const auto ends = [end](const Sequence& sequence) { return sequence.high == end; };
+  const auto found = std::find_if(candidates.begin(), candidates.end(), ends);
+  const bool is_one = std::count_if(candidates.begin(), candidates.end(), ends) == 1;
+  return is_one && address < end ? &*found : nullptr;
+}
+
+const LineTable::Row* LineTable::find(std::uint64_t address, std::uint64_t end) const {
+  const Sequence* sequence = sequence_of(address, end);
+  if (sequence == nullptr) return nullptr;
+  const auto begin = rows_.begin() + sequence->first;
   const auto row = std::upper_bound(
-      begin, rows_.begin() + sequence.end, address - sequence.low,
+      begin, rows_.begin() + sequence->end, address - sequence->low,
       [](std::uint64_t at, const Row& candidate) { return at < candidate.offset; });
   return row == begin ? nullptr : &*std::prev(row);
 }

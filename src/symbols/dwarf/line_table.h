@@ -24,8 +24,10 @@ class LineTable {
   [[nodiscard]] static std::shared_ptr<const LineTable> parse(const Unit& unit,
                                                               std::uint64_t offset);
 
-  // The row that the address belongs to; null outside of all sequences.
-  [[nodiscard]] const Row* find(std::uint64_t address) const;
+  // The row that the address belongs to; null outside of all sequences. `end`: where the function
+  // ends that holds the address, 0 where none is found. Where the code may_be_removed(), only the
+  // sequence that ends there counts, or the only one that there is.
+  [[nodiscard]] const Row* find(std::uint64_t address, std::uint64_t end) const;
 
   // The path as the compiler was given it, made absolute with the compilation folder where that is
   // known. Empty for a number that is not in the table.
@@ -45,6 +47,8 @@ class LineTable {
     std::uint32_t first = 0;  // row
     std::uint32_t end = 0;
   };
+
+  [[nodiscard]] const Sequence* sequence_of(std::uint64_t address, std::uint64_t end) const;
 
   std::uint16_t version_ = 0;
   std::string_view comp_dir_;

@@ -22,7 +22,7 @@ function(ringside_dwarf_program name compiler language)
   endif()
   add_custom_command(OUTPUT ${RINGSIDE_DWARF_FOLDER}/${name}
     COMMAND ${compiler} ${RINGSIDE_DWARF_FLAGS} -o ${name} ${ARGN} ${sources} -x none
-    DEPENDS ${source}/calls.h ${source}/calls.c ${source}/calls.cpp ${source}/other.c
+    DEPENDS ${source}/calls.h ${source}/removed.c ${source}/calls.c ${source}/calls.cpp ${source}/other.c
     WORKING_DIRECTORY ${RINGSIDE_DWARF_FOLDER} VERBATIM)
   set(RINGSIDE_DWARF_PROGRAMS ${RINGSIDE_DWARF_PROGRAMS} ${name} PARENT_SCOPE)
 endfunction()
@@ -64,6 +64,27 @@ foreach(language c cpp)
     "objcopy --compress-debug-sections=zlib-gnu gcc_${language}_4 zlib_gnu_${language}")
   ringside_dwarf_derived(zstd_${language} gcc_${language}_5
     "objcopy --compress-debug-sections=zstd gcc_${language}_5 zstd_${language}")
+endforeach()
+
+# A linker removes a function, and leaves its debug information behind: where the program has none
+# of its own code, and where it has some. RINGSIDE_DWARF_MOVED are the latter.
+set(RINGSIDE_DWARF_MOVED)
+foreach(version 4 5)
+  foreach(compiler gcc clang)
+    set(with gcc)
+    if(compiler STREQUAL "clang")
+      set(with ${clang})
+    endif()
+    set(name removed_${compiler}_${version})
+    set(how -O2 -gdwarf-${version} -ffunction-sections -Wl,--gc-sections -Wl,--build-id=none -Wl,-u,bare_code
+        ${source}/removed.c)
+    ringside_dwarf_program(${name} ${with} c ${how} -Wl,-Ttext=0x500000)
+    foreach(place 0 0x40)
+      ringside_dwarf_program(${name}_at_${place} ${with} c ${how} -Wl,-Ttext=${place})
+      list(POP_BACK RINGSIDE_DWARF_PROGRAMS moved)
+      list(APPEND RINGSIDE_DWARF_MOVED ${moved})
+    endforeach()
+  endforeach()
 endforeach()
 
 # Debug information in other files than the program's. The tests' debug folder is ./debug.

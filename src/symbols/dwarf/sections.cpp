@@ -21,6 +21,7 @@ Sections read_sections(const elf::ElfFile& file, std::string_view suffix) {
   sections.rnglists = bytes(".debug_rnglists");
   sections.line = bytes(".debug_line");
   sections.aranges = bytes(".debug_aranges");
+  if (suffix.empty()) sections.program = &file;
   return sections;
 }
 

@@ -90,6 +90,7 @@ std::shared_ptr<const Unit> read_split_unit(const elf::ElfFile& file, const Unit
   bases.ranges_base = skeleton.split_ranges_base;
   bases.low_pc = skeleton.low_pc;
   bases.comp_dir = skeleton.comp_dir;
+  bases.program = skeleton.sections.program;
   for (std::uint64_t offset = 0; offset < sections.info.size();) {
     UnitHeader header;
     const bool good = read_unit_header(sections.info, offset, header).has_value();

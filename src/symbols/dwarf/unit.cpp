@@ -150,6 +150,7 @@ Result<std::shared_ptr<Unit>> read_unit(const Sections& sections, std::uint64_t 
     unit->addr_base = skeleton->addr_base;
     unit->low_pc = skeleton->low_pc;
     unit->comp_dir = skeleton->comp_dir;
+    unit->sections.program = skeleton->program;
     if (format.version < 5) {
       unit->sections.ranges = skeleton->ranges;
       unit->ranges_base = skeleton->ranges_base;

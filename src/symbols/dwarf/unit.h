@@ -76,6 +76,7 @@ struct SkeletonBases {
   std::uint64_t ranges_base = 0;
   std::uint64_t low_pc = 0;
   std::string_view comp_dir;
+  const elf::ElfFile* program = nullptr;
 };
 
 // Reads the unit at `offset` of `sections.info`. `abbrevs`, those of another unit, may be null;
