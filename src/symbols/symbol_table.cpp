@@ -29,8 +29,14 @@ bool is_end_of_text(std::string_view name) {
 
 SymbolTable SymbolTable::from_elf(std::shared_ptr<const elf::ElfFile> file) {
   SymbolTable table;
+  std::optional<bool> is_linux;
+  const auto names_functions_only = [&] {
+    if (!is_linux) is_linux = file->symbol_named("linux_banner").has_value();
+    return !*is_linux;
+  };
   const std::vector<elf::FunctionSymbol>& all = file->symbols();
   table.symbols_.reserve(all.size());
+  ImageAddr sized_end{0};  // of the last function that has a size
   for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i + 1;
     const elf::FunctionSymbol* best = &all[i];
@@ -39,14 +45,16 @@ SymbolTable SymbolTable::from_elf(std::shared_ptr<const elf::ElfFile> file) {
     i = end;
     // Where the text ends there is no function.
     if (best->size == 0 && is_end_of_text(best->name)) continue;
-    // A label inside a function that has a size names a place in it, not a function.
-    const bool inside = !best->is_function && best->size == 0 && !table.symbols_.empty() &&
-                        best->address - table.symbols_.back().start < table.symbols_.back().size;
-    if (inside) continue;
+    // A label inside a function that has a size names a place in it, not a function. Those of Linux
+    // are in its kallsyms, and all tools show them: entry_SYSCALL_64_after_hwframe.
+    const bool inside = !best->is_function && best->size == 0 && best->address < sized_end;
+    if (inside && names_functions_only()) continue;
+    if (best->size != 0) sized_end = best->address + best->size;
     std::uint64_t size = best->size;
     if (size == 0) {
       size = file->end_of_code(best->address) - best->address;
       if (end < all.size()) size = std::min(size, all[end].address - best->address);
+      if (inside) size = std::min(size, sized_end - best->address);
       if (size == 0) continue;  // a linker script's label at the end of its section
     }
     table.symbols_.push_back({best->name, best->address, size, best->size != 0});

@@ -239,6 +239,18 @@ TEST_F(DebianKernels, VmlinuzHasWhatVmlinuxHas) {
       }
     }
     EXPECT_GT(asked, 60'000u);
+    // And where kallsyms has a symbol, a label in the middle of a function included, vmlinux has
+    // it.
+    std::size_t labels = 0;
+    for (const Symbol& symbol : table.symbols()) {
+      if (symbol.start < text->address || symbol.start - text->address >= text->size) continue;
+      const auto same = expected.find(symbol.start);
+      const bool right = same && same->start == symbol.start;
+      wrong += !right;
+      if (!right && wrong < 5) ADD_FAILURE() << symbol.raw << " is missing";
+      labels += right && !same->has_own_size;
+    }
+    EXPECT_GT(labels, 5u);
     EXPECT_EQ(wrong, 0u);
   }
 }
