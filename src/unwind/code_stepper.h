@@ -32,8 +32,11 @@ class CodeStepper {
   [[nodiscard]] virtual CodeRule rule_at(const elf::Image& image, GuestVirt at) = 0;
   // The result of step() that holds for all stacks alike, for a pc whose `rule` leaves it to the
   // exit path of the code; kSlow where it takes a stack to decide.
-  [[nodiscard]] virtual CompactRule exit_rule_at(const elf::Image&, const CodeRule&, GuestVirt) {
-    return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
+  [[nodiscard]] virtual CompactRule exit_rule_at(const elf::Image&, const CodeRule& rule,
+                                                 GuestVirt) {
+    return {.kind = CompactRule::Kind::kSlow,
+            .source = FrameSource::kInstructions,
+            .ends_at_zero_fp = !rule.interrupt_code};
   }
   // `image` may be null for code outside of all images. A frame pointer of zero ends the stack
   // (psABIs: it marks the outermost frame), unless hardware entered here, or the frame is a leaf

@@ -12,6 +12,7 @@ MachineState state_of(const wire::Capture& capture, const arch::ArchInfo& platfo
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
     if (capture.registers.has(reg)) state.set(reg, capture.registers.get(reg));
   state.exact = true;
+  state.has_exception = true;
   return state;
 }
 
@@ -117,6 +118,7 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
     const bool written = !caller.interrupted && !caller.state.exact &&
                          sources_.is_written_by_code(caller.state.pc());
     caller.state.exact |= written;
+    caller.state.has_exception = state_.has_exception && !caller.interrupted;
     auto why = check(state_, caller, memory);
     const Last last = last_frame(caller, written, why, ends);
     if (why && last == Last::kUnknown) {

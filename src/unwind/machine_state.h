@@ -18,6 +18,10 @@ struct MachineState {
   std::array<GuestVirt, kTrackedRegisters> slots{};  // 0: not from memory
   std::uint64_t valid = 0;
   bool exact = false;  // the pc is that of code being run or interrupted, not a return address
+  // No frame above this one was interrupted: where this one's code handles an exception, the
+  // capture's exception registers (arch::ArchInfo::exception) are of that one, unless the code has
+  // written them.
+  bool has_exception = false;
 
   [[nodiscard]] bool has(std::size_t reg) const {
     return reg < kTrackedRegisters && (valid >> reg & 1u) != 0;

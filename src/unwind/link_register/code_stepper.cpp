@@ -1,5 +1,7 @@
 #include "unwind/link_register/code_stepper.h"
 
+#include <algorithm>
+
 #include "arch/arch_info.h"
 #include "unwind/frame_pointer.h"
 #include "unwind/link_register/call_site.h"
@@ -106,6 +108,31 @@ bool CodeStepper::may_be_entered_by_hardware(const elf::Image& image, const Func
   return false;
 }
 
+bool CodeStepper::may_lead_to(const elf::Image& image, ImageAddr function, ImageAddr target,
+                              int depth) {
+  if (function == target) return true;
+  const Function* code = depth == kMaxTailJumps ? nullptr : function_at(image, function);
+  if (code == nullptr) return false;
+  const std::vector<ImageAddr> targets = code->tail_jumps;
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](ImageAddr next) { return may_lead_to(image, next, target, depth + 1); });
+}
+
+bool CodeStepper::may_be_interrupted(const MachineState& state) {
+  const std::uint8_t link = state.platform->roles.link;
+  const elf::Image* image = images_.find_code(state.pc());
+  const auto unit =
+      image == nullptr ? std::nullopt : code_of(*image).units.find(image->to_image(state.pc()));
+  if (!unit) return false;
+  if (!state.has(link)) return true;
+  const GuestVirt back{state.platform->code_address(state.get(link))};
+  const elf::Image* caller = images_.find_code(back - 1);
+  if (caller == nullptr || unit->contains(image->to_image(back - 1))) return true;
+  const auto call = call_before(*caller->file, caller->to_image(back), *decoder_);
+  if (!call || !call->target) return true;
+  return caller == image && may_lead_to(*image, *call->target, unit->start(), 0);
+}
+
 std::optional<MachineState> CodeStepper::caller_in_link_register(const elf::Image& image,
                                                                  const MachineState& state) {
   const auto unit = code_of(image).units.find(image.to_image(state.pc()));
@@ -126,6 +153,10 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     if ((!path || path->kind == ReturnPath::Kind::kMissing) && !rule.interrupt_code)
       if (const auto caller = caller_in_link_register(*image, state))
         return Caller{.state = *caller, .source = FrameSource::kInstructions};
+    const bool by_register = path && path->kind == ReturnPath::Kind::kInterrupt &&
+                             path->state.slots[state.platform->roles.pc].value == 0;
+    if (by_register && !state.exact && !may_be_interrupted(path->state))
+      return Stop{StopReason::kLostRegister, state.pc()};
     if (auto step = along(path, state)) return *step;
   }
   // Where the code that runs is not known it may be a leaf, whose caller is in the link register.

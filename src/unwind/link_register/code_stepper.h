@@ -43,6 +43,12 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] Function scan(const elf::ElfFile& file, const CodeUnit& unit) const;
   [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
                                                 int depth);
+  // Whether `state`, which has its pc from a system register, may be what an exception interrupted:
+  // a nested one, or another task, may have set the register since. Then the function at the pc is
+  // not the one that the link register's call leads to.
+  [[nodiscard]] bool may_be_interrupted(const MachineState& state);
+  [[nodiscard]] bool may_lead_to(const elf::Image& image, ImageAddr function, ImageAddr target,
+                                 int depth);
   [[nodiscard]] std::optional<MachineState> caller_in_link_register(const elf::Image& image,
                                                                     const MachineState& state);
 

@@ -28,7 +28,7 @@ enum class Operation : std::uint8_t {
   kJump,               // to target
   kJumpIndirect,       // to the address in b + value
   kBranch,             // conditionally to target
-  kCall,               // to target, or through a register where there is no target
+  kCall,               // to target, or through a register: to b + value where those are given
   kTrap,               // a breakpoint instruction: what follows may never run
   kStop,               // nothing follows: bytes that are no instruction
 };

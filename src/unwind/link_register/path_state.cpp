@@ -18,14 +18,14 @@ bool same_place(const Value& a, const Value& b) {
 
 }  // namespace
 
-PathState::PathState(const MachineState& state, const arch::Registers* system)
+PathState::PathState(const MachineState& state, const arch::Registers& system, std::uint64_t known)
     : platform_(state.platform) {
   for (std::uint8_t reg = 0; reg < arch::kRegisterCount; ++reg) {
     Value& value = registers_[reg];
     if (state.has(reg))
       value = {0, state.get(reg), state.slots[reg]};
-    else if (reg >= kTrackedRegisters && system != nullptr && system->has(reg))
-      value = {0, system->get(reg), {}};
+    else if (reg >= kTrackedRegisters && (known >> reg & 1u) != 0 && system.has(reg))
+      value = {0, system.get(reg), {}};
     else
       value = make_unknown();
   }

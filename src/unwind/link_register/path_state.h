@@ -26,8 +26,8 @@ struct Value {
 // The registers and the memory on one way through code.
 class PathState {
  public:
-  // `system` holds the system registers that this code finds; null if they are not known.
-  PathState(const MachineState& state, const arch::Registers* system);
+  // `system` holds the system registers that this code finds, those of `known` by bit.
+  PathState(const MachineState& state, const arch::Registers& system, std::uint64_t known);
 
   // Everything that `instruction` does, but where it goes.
   void execute(const Instruction& instruction, const StackMemory& memory);

@@ -12,14 +12,17 @@ constexpr std::size_t kMaxInstructions = 2000;
 constexpr std::size_t kMaxBranches = 64;
 constexpr std::size_t kMaxDecoded = 65536;
 
-// System registers are the capture's; frames below its first have long overwritten them.
-const arch::Registers* system_registers(const MachineState& state, const StackMemory& memory) {
+// The system registers whose values in the capture this frame's code has. Those that an exception
+// sets stay for as long as it is handled; others, frames above have long overwritten.
+std::uint64_t system_registers(const MachineState& state, const StackMemory& memory) {
   const arch::Registers& captured = memory.capture().registers;
   const std::uint8_t sp = state.platform->roles.sp;
   const bool first = state.exact && captured.has(sp) && state.has_sp() &&
                      captured.get(sp) == state.get(sp) &&
                      captured.get(state.platform->roles.pc) == state.pc().value;
-  return first ? &captured : nullptr;
+  if (first) return ~std::uint64_t{0};
+  const auto [pc, status] = state.platform->exception;
+  return state.has_exception ? std::uint64_t{1} << pc | std::uint64_t{1} << status : 0;
 }
 
 }  // namespace
@@ -74,7 +77,8 @@ std::optional<ReturnPath> ReturnPathFinder::find(const MachineState& state,
   visited_.clear();
   others_.clear();
   miss_.reset();
-  others_.push_back({state.pc(), PathState(state, system_registers(state, memory)), {}});
+  const PathState start(state, memory.capture().registers, system_registers(state, memory));
+  others_.push_back({state.pc(), start, {}});
   while (!others_.empty()) {
     Way way = std::move(others_.back());
     others_.pop_back();

@@ -85,7 +85,9 @@ Instruction to(Operation operation, ImageAddr address, std::int64_t offset) {
 // Volume I, table 2.1: a jump through ra, or t0 for the helpers of -msave-restore, that keeps no
 // link is a return.
 Instruction jump_to_register(std::uint32_t link, std::uint32_t base, std::int64_t offset) {
-  if (link != 0) return {.operation = Operation::kCall, .writes = 1u << link};
+  if (link != 0)
+    return {
+        .operation = Operation::kCall, .b = source(base), .value = offset, .writes = 1u << link};
   if ((base == kRa || base == kT0) && offset == 0)
     return {.operation = Operation::kRet, .b = source(base)};
   return {.operation = Operation::kJumpIndirect, .b = source(base), .value = offset};
