@@ -240,11 +240,13 @@ Result<Identity> Comparison::compare_text() {
                   .in_memory = {}};
   RINGSIDE_ASSIGN(const Equality everywhere, compare_everywhere());
   if (everywhere.wanted == 0) return result;
+  RINGSIDE_ASSIGN(const Equality here, compare_where_it_runs());
   if (everywhere.compared == 0 || everywhere.compared * 2 < everywhere.wanted) {
-    result.sameness = MatchResult::kUnreadable;
+    // Something else may run there, at addresses that the kernel has left.
+    const bool is_other = here.compared != 0 && here.share() < kUnrelatedShare;
+    result.sameness = is_other ? MatchResult::kNotThere : MatchResult::kUnreadable;
     return result;
   }
-  RINGSIDE_ASSIGN(const Equality here, compare_where_it_runs());
   const double share =
       here.compared != 0 ? std::min(everywhere.share(), here.share()) : everywhere.share();
   result.equal_share = share;

@@ -108,12 +108,19 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(VirtualMemory& memory)
   if (linux_arch_->fixed_code != nullptr && !std::exchange(has_reported_fixed_code_, true))
     if (auto image = linux_arch_->fixed_code(*kernel_->file)) return std::vector{std::move(*image)};
   if (!modules_) {
-    std::vector<GuestVirt> lists;
-    for (const ImageAddr list : find_module_lists(*kernel_->file))
-      lists.push_back(kernel_->to_guest(list));
-    modules_.emplace(std::move(lists), arch_, kernel_->file->section(".orc_header").has_value());
+    const auto in_guest = [this](const std::vector<ImageAddr>& lists) {
+      std::vector<GuestVirt> places;
+      for (const ImageAddr list : lists) places.push_back(kernel_->to_guest(list));
+      return places;
+    };
+    modules_.emplace(in_guest(find_module_lists(*kernel_->file)), arch_,
+                     kernel_->file->section(".orc_header").has_value());
+    bpf_.emplace(in_guest(find_bpf_lists(*kernel_->file)), arch_);
   }
-  return modules_->poll(memory);
+  RINGSIDE_ASSIGN(std::vector<elf::Image> images, modules_->poll(memory));
+  RINGSIDE_ASSIGN(std::vector<elf::Image> programs, bpf_->poll(memory));
+  std::move(programs.begin(), programs.end(), std::back_inserter(images));
+  return images;
 }
 
 Result<TaskAttribution> LinuxAdapter::attribute(const wire::Capture& capture, GuestMemory& memory,

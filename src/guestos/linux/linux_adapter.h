@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "guestos/adapter.h"
+#include "guestos/linux/modules/bpf_code.h"
 #include "guestos/linux/modules/linux_modules.h"
 #include "guestos/linux/tasks/processes.h"
 #include "guestos/stack_recipe.h"
@@ -57,6 +58,7 @@ class LinuxAdapter final : public Adapter {
   std::string without_processes_;            // why there are none
   bool has_unused_options_;                  // that name programs
   std::optional<LinuxModules> modules_;
+  std::optional<BpfCode> bpf_;
   bool has_reported_fixed_code_ = false;
   std::vector<std::vector<std::vector<StackTop>>> irq_stacks_;  // by vCPU and variable
 };

@@ -111,6 +111,16 @@ Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
   return probe_memory(arch, pc, memory);
 }
 
+Result<std::optional<FoundKernel>> KernelSearch::prove(GuestVirt at, VirtualMemory& memory) const {
+  const bool may_move = !request_.load_bias || is_later_boot_;
+  if (request_.file && may_move && !is_too_early(*request_.file, at)) {
+    RINGSIDE_ASSIGN(const auto votes, kernel_image::votes_around(*request_.file, at, memory));
+    RINGSIDE_ASSIGN(auto found, place_candidate(request_.file, votes, at, memory));
+    if (found) return found;
+  }
+  return probe_candidate(nullptr, at, memory);
+}
+
 Result<std::optional<FoundKernel>> KernelSearch::poll_other(const elf::ElfFile& known, GuestVirt pc,
                                                             VirtualMemory& memory) {
   if (is_given()) return std::nullopt;

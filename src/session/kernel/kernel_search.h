@@ -55,6 +55,9 @@ class KernelSearch {
   // with such an identity. Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<FoundKernel>> poll(Arch arch, GuestVirt pc,
                                                         VirtualMemory& memory);
+  // The kernel, if memory is proved to have it and `at` is one of its addresses: the word of a
+  // stack, while code runs that is no file's (a BPF program). Errors: those of `memory`.
+  [[nodiscard]] Result<std::optional<FoundKernel>> prove(GuestVirt at, VirtualMemory& memory) const;
   // Where code runs at `pc` in kernel mode that is not of `known`, a kernel that was found: another
   // file that has it, which `known` has loaded. Nothing where the kernel's file is given, and until
   // find_more() has returned.

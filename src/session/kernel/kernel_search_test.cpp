@@ -125,6 +125,36 @@ TEST_F(KernelSearchTest, AFewPagesMappedElsewhereAreNotTheKernel) {
   EXPECT_EQ((*found)->image.load_bias, kSlide);
 }
 
+// As a BPF program's is, where the kernel is linked and has moved away from (arm64 Linux).
+TEST_F(KernelSearchTest, OtherCodeAtItsAddressesIsNotTheKernel) {
+  slide_ = 0;
+  garbled_ = only_around_pc_ = true;
+  pc_ = pc_ - kSlide;
+  KernelSearch search({.file = file_, .load_bias = {}});
+  for (int i = 0; i < 20; ++i) {
+    const auto found = poll(search);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+  }
+}
+
+TEST_F(KernelSearchTest, AKernelThatMovedIsFoundByAnAddressOfItsCode) {
+  ringside::testing::FunctionMemory memory(
+      [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); });
+  KernelSearch search({.file = file_, .load_bias = {}});
+  const auto nowhere = search.prove(pc_ + 0x10000000, memory);
+  ASSERT_TRUE(nowhere);
+  EXPECT_FALSE(*nowhere);
+  const auto found = search.prove(pc_, memory);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.load_bias, kSlide);
+  EXPECT_EQ((*found)->identity.sameness, kernel_image::MatchResult::kSame);
+  KernelSearch fixed({.file = file_, .load_bias = 0x1000});
+  const auto given = fixed.prove(pc_, memory);
+  ASSERT_TRUE(given);
+  EXPECT_FALSE(*given);
+}
+
 TEST_F(KernelSearchTest, AGivenLoadBiasIsNotSearchedFor) {
   KernelSearch right({.file = file_, .load_bias = kSlide});
   auto found = poll(right);

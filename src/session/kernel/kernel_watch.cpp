@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "arch/arch_info.h"
+#include "base/little_endian.h"
 #include "findings/findings.h"
 #include "session/kernel/kernel_memory.h"
 
@@ -25,6 +26,36 @@ std::optional<GuestVirt> pc_of(const wire::Capture& capture) {
   const std::uint8_t pc = arch::roles_of(capture.arch).pc;
   return capture.registers.has(pc) ? std::optional(GuestVirt{capture.registers.get(pc)})
                                    : std::nullopt;
+}
+
+// Words of the stack that may be addresses of code elsewhere, one of each page, from the top on.
+std::vector<GuestVirt> code_on_stack(const wire::Capture& capture) {
+  constexpr std::uint64_t kNear = 64 << 10;
+  constexpr std::size_t kMost = 32;
+  constexpr std::uint64_t kPage = 4096;
+  const arch::RegisterRoles& roles = arch::roles_of(capture.arch);
+  const GuestVirt pc{capture.registers.get(roles.pc)};
+  const auto is_near = [](GuestVirt a, GuestVirt b) {
+    return a.value - b.value + kNear < 2 * kNear;
+  };
+  const auto half_of = [&](GuestVirt at) { return at.value >> (8 * roles.pointer_size - 1); };
+  std::vector<GuestVirt> words;
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    if (piece.why != wire::PieceKind::kCurrentStack) continue;
+    const Bytes bytes = Bytes(capture.bytes).subspan(piece.offset, piece.size);
+    for (std::size_t at = 0; at + roles.pointer_size <= bytes.size() && words.size() < kMost;
+         at += roles.pointer_size) {
+      const GuestVirt word{load_unsigned(bytes, at, roles.pointer_size)};
+      const bool is_elsewhere =
+          half_of(word) == half_of(pc) && !is_near(word, pc) && !is_near(word, piece.address);
+      const auto same_page = [word](GuestVirt other) {
+        return word.value / kPage == other.value / kPage;
+      };
+      if (is_elsewhere && std::none_of(words.begin(), words.end(), same_page))
+        words.push_back(word);
+    }
+  }
+  return words;
 }
 
 // Where the kernel is waited for, another adapter follows: the processes that the user has named
@@ -299,7 +330,7 @@ void KernelWatch::probe_user_code(const engines::Tick& tick) {
 Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capture& running,
                                        VirtualMemory& memory, std::uint64_t now_ns,
                                        PollResult& seen) {
-  if (!kernel_) RINGSIDE_TRY(find(running.arch, *pc_of(running), memory));
+  if (!kernel_) RINGSIDE_TRY(find(running, memory));
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), memory));
   }
@@ -318,8 +349,15 @@ Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capt
   return {};
 }
 
-Result<void> KernelWatch::find(Arch arch, GuestVirt pc, VirtualMemory& memory) {
-  RINGSIDE_ASSIGN(auto found, search_.poll(arch, pc, memory));
+// By what runs, or by what has called it. Each try takes other words of the stack.
+Result<void> KernelWatch::find(const wire::Capture& running, VirtualMemory& memory) {
+  constexpr std::size_t kWordsATry = 3;
+  RINGSIDE_ASSIGN(auto found, search_.poll(running.arch, *pc_of(running), memory));
+  const std::vector<GuestVirt> words = code_on_stack(running);
+  const std::size_t count = std::min(words.size(), kWordsATry);
+  for (std::size_t i = 0; i < count && !found; ++i) {
+    RINGSIDE_ASSIGN(found, search_.prove(words[(kWordsATry * tries_ + i) % words.size()], memory));
+  }
   return found ? adopt(std::move(*found)) : Result<void>();
 }
 

@@ -68,7 +68,7 @@ class KernelWatch {
   [[nodiscard]] Result<void> probe_kernel(engines::Engine& engine, const wire::Capture& running,
                                           VirtualMemory& memory, std::uint64_t now_ns,
                                           PollResult& seen);
-  [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, VirtualMemory& memory);
+  [[nodiscard]] Result<void> find(const wire::Capture& running, VirtualMemory& memory);
   [[nodiscard]] bool may_be_loading() const;
   void probe_user_code(const engines::Tick& tick);
   [[nodiscard]] Result<void> probe_reboot(engines::Engine& engine, const engines::Tick& tick,

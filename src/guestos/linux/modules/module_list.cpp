@@ -61,13 +61,13 @@ bool is_in(const elf::ElfFile& kernel, ImageAddr address) {
   });
 }
 
-}  // namespace
-
-std::vector<ImageAddr> find_module_lists(const elf::ElfFile& kernel) {
-  if (const auto list = kernel.symbol_named("modules")) return {list->address};
+// By the name of the variable, or all that functions which walk the list may have for it.
+std::vector<ImageAddr> find_lists(const elf::ElfFile& kernel, const char* variable,
+                                  const std::array<const char*, 2>& functions) {
+  if (const auto list = kernel.symbol_named(variable)) return {list->address};
   const std::size_t alignment = arch::roles_of(kernel.arch()).pointer_size;
   std::vector<ImageAddr> lists;
-  for (const char* function : {"find_module_all", "print_modules"}) {
+  for (const char* function : functions) {
     const auto symbol = kernel.symbol_named(function);
     if (!symbol) continue;
     const Bytes code = kernel.bytes_at(symbol->address, kCodeBytes);
@@ -80,6 +80,16 @@ std::vector<ImageAddr> find_module_lists(const elf::ElfFile& kernel) {
         lists.push_back(address);
   }
   return lists;
+}
+
+}  // namespace
+
+std::vector<ImageAddr> find_module_lists(const elf::ElfFile& kernel) {
+  return find_lists(kernel, "modules", {"find_module_all", "print_modules"});
+}
+
+std::vector<ImageAddr> find_bpf_lists(const elf::ElfFile& kernel) {
+  return find_lists(kernel, "bpf_kallsyms", {"bpf_get_kallsym", "bpf_ksym_add"});
 }
 
 }  // namespace ringside::guestos

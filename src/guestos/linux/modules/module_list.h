@@ -12,4 +12,8 @@ namespace ringside::guestos {
 // list. Who reads there sees by what it finds which one it is. Empty on riscv64 without the name.
 [[nodiscard]] std::vector<ImageAddr> find_module_lists(const elf::ElfFile& kernel);
 
+// The same of its list of compiled BPF code, the variable `bpf_kallsyms` of kernel/bpf/core.c, with
+// bpf_get_kallsym() and bpf_ksym_add().
+[[nodiscard]] std::vector<ImageAddr> find_bpf_lists(const elf::ElfFile& kernel);
+
 }  // namespace ringside::guestos
