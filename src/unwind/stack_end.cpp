@@ -18,6 +18,14 @@ std::uint64_t module_distance(const elf::Image& image, GuestVirt code,
   return image.from_guest ? 64 * kMegabyte : 0;
 }
 
+// One byte again and again, as debuggers and kernels fill stacks: 0x99, 0xa5, 0xcc.
+bool is_fill(std::uint64_t word, std::size_t size) {
+  const std::uint64_t byte = word & 0xff;
+  for (std::size_t i = 1; i < size; ++i)
+    if ((word >> 8 * i & 0xff) != byte) return false;
+  return byte != 0;
+}
+
 }  // namespace
 
 GuestVirt StackEnd::end_below(const MachineState& state) {
@@ -52,9 +60,32 @@ Stop StackEnd::judge(const MachineState& frame, const Caller& caller, const Stop
   const bool is_own = !caller.stack_switched && caller.source != FrameSource::kGuess &&
                       (is_empty || memory_.same_piece(frame.position(), end - 1));
   const bool is_code = may_be_unknown_code(caller.state.pc(), false);
-  if (why.reason == StopReason::kBadAddress && is_own && !is_code && is_last(end, true))
+  if (why.reason == StopReason::kBadAddress && is_own && !is_code &&
+      (is_last(end, true) || is_first_function(frame, caller)))
     return {StopReason::kEndOfStack, frame.pc()};
   return judge(frame, why);
+}
+
+bool StackEnd::is_first_function(const MachineState& frame, const Caller& caller) const {
+  const arch::RegisterRoles& roles = frame.platform->roles;
+  const MachineState& state = caller.state;
+  // The frame pointer leads to where that of before was saved: the code keeps frame pointers.
+  const GuestVirt record =
+      GuestVirt{frame.get(roles.fp)} +
+      static_cast<std::uint64_t>(frame.platform->frame_record.from_fp * roles.pointer_size);
+  const bool had_none = frame.has(roles.fp) && state.has(roles.fp) && state.get(roles.fp) == 0 &&
+                        state.slots[roles.fp] == record;
+  // A signature in the upper bytes of a return address has been taken away.
+  const std::size_t bytes = frame.platform->signs_addresses ? 6 : roles.pointer_size;
+  const auto above = memory_.read_pointer(end_below(state));
+  if (!had_none || !is_fill(state.pc().value, bytes) || !above ||
+      !is_fill(*above, roles.pointer_size) || ((*above ^ state.pc().value) & 0xff) != 0)
+    return false;
+  const GuestVirt at = frame.lookup_address();
+  const elf::Image* image = sources_.images().find_code(at);
+  if (image == nullptr) return false;
+  const auto start = sources_.code().function_start(*image, image->to_image(at));
+  return start && !sources_.code().may_be_called(*image, *start);
 }
 
 bool StackEnd::calls_first_function(const MachineState& frame) const {

@@ -20,8 +20,10 @@ namespace ringside::unwind {
 //    with which code says that a stack ends.
 // A stack for which another one was left does not end, as far as the capture has that one.
 // No address near the kernel's code ends a stack: it may be that of a module.
-// A stack that ends in the middle of a page, below one that is in use, is not known to end. Where a
-// page ends and nothing is mapped behind it, a stack does.
+// Where a page ends and nothing is mapped behind it, a stack does.
+// A stack may end in the middle of a page, below one that is in use. That is known only of a
+// thread's first function: its frame record has a frame pointer of zero, it returns to a value that
+// memory is filled with, which lies above it, too, and no direct call leads to it.
 class StackEnd {
  public:
   StackEnd(RuleSources& sources, const StackMemory& memory) : sources_(sources), memory_(memory) {}
@@ -55,6 +57,8 @@ class StackEnd {
   // Whether code of no image may be there: of a module, or what of the kernel was not read where
   // all that is known of it is from the guest's memory. `partial_only`: only the latter.
   [[nodiscard]] bool may_be_unknown_code(GuestVirt at, bool partial_only) const;
+  // Whether the frame is a thread's first function, by what it returns to.
+  [[nodiscard]] bool is_first_function(const MachineState& frame, const Caller& caller) const;
   [[nodiscard]] bool memory_ends(GuestVirt at, GuestVirt below) const;
 
   RuleSources& sources_;

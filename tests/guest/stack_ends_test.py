@@ -34,8 +34,11 @@ KINDS = {
     "fp": ["-fno-omit-frame-pointer", "-fno-asynchronous-unwind-tables"],
     "cfi": ["-fomit-frame-pointer", "-fasynchronous-unwind-tables"],
     "bare": ["-fomit-frame-pointer", "-fno-asynchronous-unwind-tables"]}
+# Its stack ends within a page, below another one in use: only a frame pointer of zero shows that it is a first function.
+BELOW = "thread_below_another"
 # The functions that a stack ends with, by the first of them.
-THREADS = ["thread_on_zeros", "thread_on_poison", "thread_below_registers", "thread_under_the_end", "thread_to_itself"]
+THREADS = ["thread_on_zeros", "thread_on_poison", "thread_below_registers", "thread_under_the_end", "thread_to_itself", "thread_above",
+           BELOW]
 ENDS = {"kernel_main": ("kernel_main", "_start"), "secondary_main": ("secondary_main",),
         "thread_with_exit": ("thread_with_exit", "thread_exit"), "trap_from_user": ("trap_from_user",),
         **{name: (name,) for name in THREADS}}
@@ -61,9 +64,11 @@ def roots(frames):
     return tuple(names[at:])
 
 
-def is_right(arch, stack):
+def is_right(arch, kind, stack):
     """Whether a kernel stack is complete and its outermost function the right one, and that function."""
     names = roots(stack["frames"])
+    if names == (BELOW,) and kind != "fp":
+        return stack["stop"] in ("end of stack", "bad return address"), BELOW
     if not names:
         # Entry code, and what it calls with user code below it, are all that stands on no such function.
         return stack["stop"] == "reached user mode" and arch != "i386", "entry"
@@ -77,14 +82,14 @@ def is_right(arch, stack):
     return names in ends and stack["stop"] in stops, names[0]
 
 
-def judge(arch, samples):
+def judge(arch, kind, samples):
     """(stacks, right ones, by function; the wrong ones)."""
     seen, right, wrong = collections.Counter(), collections.Counter(), collections.Counter()
     for sample in samples:
         if sample.get("disposition") != "sampled" or sample["level"] != "kernel":
             continue
         stack = sample["stacks"][0]
-        good, name = is_right(arch, stack)
+        good, name = is_right(arch, kind, stack)
         seen[name] += 1
         right[name] += good
         if not good:
@@ -102,7 +107,7 @@ def check(options, kind, folder):
     deadline = time.monotonic() + options.limit
     recording = launched.record(str(options.ringside), how, command, folder, deadline)
     text = launched.read_back(str(options.ringside), deadline, "export", "--format", "json-lines", "-i", str(recording), "-o", "-")
-    seen, right, wrong = judge(options.arch, map(json.loads, text.splitlines()))
+    seen, right, wrong = judge(options.arch, kind, map(json.loads, text.splitlines()))
     total, good = sum(seen.values()), sum(right.values())
     print(f"{options.arch}, {kind}: {good} of {total} kernel stacks are right; {dict(seen)}")
     wanted = set(ENDS) - ({"trap_from_user"} if options.arch == "i386" else set())

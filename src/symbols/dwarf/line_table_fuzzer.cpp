@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto table = LineTable::parse(unit, offset);
     if (!table) continue;
     for (std::uint64_t address = 0x401000; address < 0x401300; address += 3)
-      if (const LineTable::Row* row = table->find(address)) (void)table->file_name(row->file);
+      if (const LineTable::Row* row = table->find(address, 0)) (void)table->file_name(row->file);
     for (const std::uint64_t file : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}})
       (void)table->file_name(file);
   }

@@ -25,4 +25,27 @@ bool follows_call(const elf::ElfFile& file, ImageAddr pc, const Decoder& decoder
   return call_before(file, pc, decoder).has_value();
 }
 
+// At each place where an instruction may begin, for data may lie between functions.
+bool has_direct_call(const elf::ElfFile& file, ImageAddr function, const Decoder& decoder) {
+  constexpr std::size_t kLongest = 4;
+  const std::size_t step = file.arch() == Arch::kRiscv64 ? 2 : 4;
+  for (const elf::CodeRange& code : file.code())
+    for (std::size_t at = 0; at + 2 <= code.bytes.size(); at += step) {
+      const ImageAddr address = code.address + at;
+      const Instruction here = decoder.decode(code.bytes.subspan(at), address);
+      if ((here.operation == Operation::kCall || here.operation == Operation::kJump) &&
+          here.target == function)
+        return true;
+      // riscv64: auipc, then jalr.
+      if (here.operation != Operation::kSet || at + 2 * kLongest > code.bytes.size()) continue;
+      const Instruction next =
+          decoder.decode(code.bytes.subspan(at + kLongest), address + kLongest);
+      const bool goes =
+          next.operation == Operation::kCall || next.operation == Operation::kJumpIndirect;
+      const auto to = static_cast<std::uint64_t>(here.value + next.value);
+      if (goes && next.b == here.a && ImageAddr{to} == function) return true;
+    }
+  return false;
+}
+
 }  // namespace ringside::unwind::link_register

@@ -13,4 +13,8 @@ namespace ringside::unwind::link_register {
 [[nodiscard]] std::optional<Instruction> call_before(const elf::ElfFile& file, ImageAddr pc,
                                                      const Decoder& decoder);
 
+// Whether a direct call or jump to `function` is anywhere in the code.
+[[nodiscard]] bool has_direct_call(const elf::ElfFile& file, ImageAddr function,
+                                   const Decoder& decoder);
+
 }  // namespace ringside::unwind::link_register

@@ -70,7 +70,7 @@ CodeStepper::Function CodeStepper::scan(const elf::ElfFile& file, const CodeUnit
 
 CodeStepper::ImageCode& CodeStepper::code_of(const elf::Image& image) {
   auto& code = images_code_[image.id];
-  if (!code) code = std::make_unique<ImageCode>(ImageCode{CodeUnits(*image.file), {}});
+  if (!code) code = std::make_unique<ImageCode>(ImageCode{CodeUnits(*image.file)});
   return *code;
 }
 
@@ -81,6 +81,12 @@ bool CodeStepper::follows_call(const elf::Image& image, ImageAddr pc) {
 std::optional<ImageAddr> CodeStepper::function_start(const elf::Image& image, ImageAddr at) {
   const auto unit = code_of(image).units.find(at);
   return unit ? std::optional(unit->start()) : std::nullopt;
+}
+
+bool CodeStepper::may_be_called(const elf::Image& image, ImageAddr function) {
+  const auto [known, added] = code_of(image).may_be_called.try_emplace(function.value);
+  if (added) known->second = has_direct_call(*image.file, function, *decoder_);
+  return known->second;
 }
 
 bool CodeStepper::never_returns(const elf::Image&, GuestVirt pc) {

@@ -25,6 +25,7 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] bool follows_call(const elf::Image& image, ImageAddr pc) override;
   [[nodiscard]] std::optional<ImageAddr> function_start(const elf::Image& image,
                                                         ImageAddr at) override;
+  [[nodiscard]] bool may_be_called(const elf::Image& image, ImageAddr function) override;
   [[nodiscard]] bool never_returns(const elf::Image& image, GuestVirt pc) override;
   void forget() override;
 
@@ -36,7 +37,8 @@ class CodeStepper final : public unwind::CodeStepper {
   };
   struct ImageCode {
     CodeUnits units;
-    std::unordered_map<std::uint64_t, Function> functions;  // by start
+    std::unordered_map<std::uint64_t, Function> functions = {};  // by start
+    std::unordered_map<std::uint64_t, bool> may_be_called = {};  // by function
   };
   [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);

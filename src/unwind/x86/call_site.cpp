@@ -37,4 +37,16 @@ std::optional<ImageAddr> called_from(const elf::ElfFile& file, ImageAddr pc) {
   return ImageAddr{pc.value + static_cast<std::uint64_t>(std::int64_t{displacement})};
 }
 
+bool has_direct_call(const elf::ElfFile& file, ImageAddr function) {
+  constexpr std::byte kJump{0xe9};
+  for (const elf::CodeRange& code : file.code())
+    for (std::size_t at = 0; at + kDirect <= code.bytes.size(); ++at) {
+      if (code.bytes[at] != kCall && code.bytes[at] != kJump) continue;
+      const auto distance = static_cast<std::uint32_t>(load<std::int32_t>(code.bytes, at + 1));
+      const auto next = static_cast<std::uint32_t>(code.address.value + at + kDirect);
+      if (next + distance == static_cast<std::uint32_t>(function.value)) return true;
+    }
+  return false;
+}
+
 }  // namespace ringside::unwind::x86

@@ -14,4 +14,7 @@ namespace ringside::unwind::x86 {
 // there is none.
 [[nodiscard]] std::optional<ImageAddr> called_from(const elf::ElfFile& file, ImageAddr pc);
 
+// Whether the bytes of a direct call or jump with 32 bits to `function` are anywhere in the code.
+[[nodiscard]] bool has_direct_call(const elf::ElfFile& file, ImageAddr function);
+
 }  // namespace ringside::unwind::x86

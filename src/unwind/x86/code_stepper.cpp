@@ -59,6 +59,12 @@ std::optional<ImageAddr> CodeStepper::function_start(const elf::Image& image, Im
   return unit ? std::optional(unit->start()) : std::nullopt;
 }
 
+bool CodeStepper::may_be_called(const elf::Image& image, ImageAddr function) {
+  const auto [known, added] = code_of(image).may_be_called.try_emplace(function.value);
+  if (added) known->second = has_direct_call(*image.file, function);
+  return known->second;
+}
+
 bool CodeStepper::never_returns(const elf::Image& image, GuestVirt pc) {
   return x86::never_returns(image, reader_, pc);
 }

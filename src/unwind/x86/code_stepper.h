@@ -39,6 +39,7 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] bool follows_call(const elf::Image& image, ImageAddr pc) override;
   [[nodiscard]] std::optional<ImageAddr> function_start(const elf::Image& image,
                                                         ImageAddr at) override;
+  [[nodiscard]] bool may_be_called(const elf::Image& image, ImageAddr function) override;
   [[nodiscard]] bool returns_from_interrupt(const elf::Image& image, ImageAddr at) override;
   [[nodiscard]] bool never_returns(const elf::Image& image, GuestVirt pc) override;
   void forget() override;
@@ -52,7 +53,8 @@ class CodeStepper final : public unwind::CodeStepper {
     CodeUnits units;
     bool keeps_frame_pointers = true;
     std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions = {};  // by start
-    std::unique_ptr<CalledFunctions> called = {};  // where there are no symbols
+    std::unique_ptr<CalledFunctions> called = {};                // where there are no symbols
+    std::unordered_map<std::uint64_t, bool> may_be_called = {};  // by function
   };
   // Where the bytes of an iret are in an image, in order.
   [[nodiscard]] const std::vector<ImageAddr>& irets_of(const elf::Image& image);

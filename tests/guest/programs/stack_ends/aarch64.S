@@ -54,7 +54,8 @@ start_thread:
     save
     mov sp, x1
     mov x30, x3
-    ldr x29, =0x12345671
+    adrp x29, first_frame_pointer
+    ldr x29, [x29, :lo12:first_frame_pointer]
     br x2
 enter_user:
     save

@@ -80,7 +80,7 @@ start_thread:
     movl 12(%esp), %ecx
     save
     movl %edx, %esp
-    movl $0x12345671, %ebp
+    movl first_frame_pointer, %ebp
     jmp *%ecx
 
 timer_entry:

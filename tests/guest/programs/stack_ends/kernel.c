@@ -2,9 +2,11 @@
 // One vCPU runs the threads below in turns, and user code; the other one runs secondary_main().
 #include "machine.h"
 
+enum { kBelow = 192 };  // words of the upper of two stacks
 enum { kStackWords = 8192 / sizeof(word), kPageWords = 4096 / sizeof(word), kRounds = 60000 };
 // As a code segment of user mode looks.
 enum { kArgument = 7 };
+static const word kFill = (word)0x9999999999999999;
 static const word kPoison = (word)0xa5a5a5a5a5a5a5a5;
 
 _Alignas(4096) word boot_stack[kStackWords];
@@ -13,6 +15,10 @@ _Alignas(4096) word trap_stack[kStackWords];
 // Not to the multiple of a page: a page holds the end of one stack and the beginning of the next.
 _Alignas(4096) static word stacks[5][kStackWords];
 
+// The end of one stack's frames, and another one that lies below it in the same page.
+_Alignas(4096) static word shared_stacks[kStackWords];
+
+word first_frame_pointer;  // of the thread that start_thread() starts
 static word* main_sp;
 static word** current;
 
@@ -46,6 +52,8 @@ THREAD(thread_under_the_end)
 THREAD(thread_with_exit)
 THREAD(thread_to_itself)
 THREAD(thread_exit)
+THREAD(thread_above)
+THREAD(thread_below_another)
 
 // A stack's words up to its end are `above`, `words` of them; the lowest is what x86 takes for the
 // return address. Elsewhere that is `link`.
@@ -62,7 +70,7 @@ static word* prepare(const struct plan* plan) {
   for (word* at = sp; at < plan->top; ++at) *at = plan->above;
   if (HAS_RETURN_SLOT && plan->words != 0) {
     sp[0] = plan->link;
-    sp[1] = kArgument;
+    if (plan->link != kFill) sp[1] = kArgument;
   }
   return sp;
 }
@@ -77,6 +85,8 @@ void kernel_main(void) {
       {thread_under_the_end, (word*)LAST_STACK_END, 0, 0, USER + 0x124},
       {thread_with_exit, stacks[3] + kStackWords, 8, kPoison, (word)thread_exit},
       {thread_to_itself, stacks[4] + kStackWords, 8, kPoison, (word)thread_to_itself},
+      {thread_above, shared_stacks + kStackWords, 8, 0, 0},
+      {thread_below_another, shared_stacks + kStackWords - kBelow, 8, kFill, kFill},
   };
   enum { kThreads = sizeof(plans) / sizeof(plans[0]) };
   word* saved[kThreads];
@@ -84,6 +94,7 @@ void kernel_main(void) {
   print("stack_ends: ready\n");
   for (unsigned i = 0; i < kThreads; ++i) {
     current = &saved[i];
+    first_frame_pointer = plans[i].entry == thread_below_another ? 0 : 0x12345671;
     start_thread(&main_sp, prepare(&plans[i]), plans[i].entry, plans[i].link);
   }
   for (;;) {

@@ -49,7 +49,8 @@ start_thread:
     save
     mv sp, a1
     mv ra, a3
-    li s0, 0x12345671
+    la s0, first_frame_pointer
+    ld s0, 0(s0)
     jr a2
 enter_user:
     save

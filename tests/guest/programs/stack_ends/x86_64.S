@@ -81,7 +81,7 @@ switch_stack:
 start_thread:
     save
     movq %rsi, %rsp
-    movl $0x12345671, %ebp
+    movq first_frame_pointer, %rbp
     jmp *%rdx
 enter_user:
     save
