@@ -62,16 +62,6 @@ Result<std::optional<BpfCode::Ksym>> BpfCode::read(GuestVirt entry, VirtualMemor
   return std::nullopt;
 }
 
-Result<bool> BpfCode::is_list(GuestVirt at, VirtualMemory& memory) {
-  const std::size_t word = arch::roles_of(arch_).pointer_size;
-  RINGSIDE_ASSIGN(const auto first, memory.read_word(at, word));
-  if (!first || *first == at.value) return false;
-  RINGSIDE_ASSIGN(const auto back, memory.read_word(GuestVirt{*first} + word, word));
-  if (back != at.value) return false;
-  RINGSIDE_ASSIGN(const auto ksym, read(GuestVirt{*first}, memory));
-  return ksym.has_value();
-}
-
 Result<std::optional<elf::Image>> BpfCode::image_of(const Ksym& ksym, VirtualMemory& memory) const {
   const std::uint64_t size = ksym.end - ksym.start;
   RINGSIDE_ASSIGN(const auto code, memory.read_bytes(ksym.start, size));
@@ -90,12 +80,13 @@ Result<std::optional<elf::Image>> BpfCode::image_of(const Ksym& ksym, VirtualMem
 // what is new.
 Result<std::vector<elf::Image>> BpfCode::poll(VirtualMemory& memory) {
   std::vector<elf::Image> images;
-  for (std::size_t i = 0; lists_.size() > 1 && i < lists_.size(); ++i) {
-    RINGSIDE_ASSIGN(const bool is_it, is_list(lists_[i], memory));
-    if (is_it) lists_ = {lists_[i]};
-  }
-  if (lists_.size() != 1) return images;
-  const GuestVirt list = lists_.front();
+  const auto is_ksym = [&](GuestVirt entry) -> Result<bool> {
+    RINGSIDE_ASSIGN(const auto ksym, read(entry, memory));
+    return ksym.has_value();
+  };
+  RINGSIDE_ASSIGN(const auto found, list_.find(memory, is_ksym));
+  if (!found) return images;
+  const GuestVirt list = *found;
   const std::size_t word = arch::roles_of(arch_).pointer_size;
   RINGSIDE_ASSIGN(const auto bytes, memory.read_bytes(list, 2 * word));
   if (bytes.size() < 2 * word) return images;

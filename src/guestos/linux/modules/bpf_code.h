@@ -10,6 +10,7 @@
 #include "base/memory_reader.h"
 #include "base/result.h"
 #include "elf/image_map.h"
+#include "guestos/linux/modules/list_head.h"
 
 namespace ringside::guestos {
 
@@ -23,7 +24,7 @@ class BpfCode {
  public:
   // `lists`: where the kernel's variable `bpf_kallsyms` may be; the first that leads to such a
   // structure and back is taken for it.
-  BpfCode(std::vector<GuestVirt> lists, Arch arch) : lists_(std::move(lists)), arch_(arch) {}
+  BpfCode(std::vector<GuestVirt> lists, Arch arch) : list_(std::move(lists), arch), arch_(arch) {}
 
   // Code that was compiled since the last call; all of it at the first. One read while nothing has
   // changed. The guest may run meanwhile: what cannot be read now comes with a later call. At most
@@ -38,7 +39,6 @@ class BpfCode {
     GuestVirt next;
     bool operator==(const Ksym&) const = default;
   };
-  [[nodiscard]] Result<bool> is_list(GuestVirt at, VirtualMemory& memory);
   // The structure whose lnode is at `entry`; nothing where none looks like that.
   [[nodiscard]] Result<std::optional<Ksym>> read(GuestVirt entry, VirtualMemory& memory);
   [[nodiscard]] Result<std::optional<Ksym>> read(GuestVirt entry, std::uint64_t name_bytes,
@@ -46,7 +46,7 @@ class BpfCode {
   [[nodiscard]] Result<std::optional<elf::Image>> image_of(const Ksym& ksym,
                                                            VirtualMemory& memory) const;
 
-  std::vector<GuestVirt> lists_;  // one, once it is determined which
+  ListHead list_;
   Arch arch_;
   std::uint64_t name_bytes_ = 0;  // KSYM_NAME_LEN, once it is determined
   // The words of the list's head when all of it had been read.

@@ -22,28 +22,21 @@ std::uint64_t module_bytes(const ModuleShape& module) {
 
 }  // namespace
 
-// Whether a module's struct list_head follows, which leads back.
-Result<bool> LinuxModules::is_list(GuestVirt at, VirtualMemory& memory) const {
-  const std::size_t word = arch::roles_of(arch_).pointer_size;
-  RINGSIDE_ASSIGN(const auto first, memory.read_word(at, word));
-  if (!first || *first == at.value) return false;
-  RINGSIDE_ASSIGN(const auto back, memory.read_word(GuestVirt{*first} + word, word));
-  if (back != at.value) return false;
-  const GuestVirt module = GuestVirt{*first} - module_list_offset(word == 8);
+Result<bool> LinuxModules::is_module(GuestVirt entry, VirtualMemory& memory) const {
+  const bool is_64 = arch::roles_of(arch_).pointer_size == 8;
+  const GuestVirt module = entry - module_list_offset(is_64);
   RINGSIDE_ASSIGN(const auto bytes, memory.read_bytes(module, kModuleBytes));
-  return read_module_shape(bytes, module, word == 8).has_value();
+  return read_module_shape(bytes, module, is_64).has_value();
 }
 
 // list_add_rcu() puts the newest module first (kernel/module/main.c), so the head shows what is
 // new.
 Result<std::vector<elf::Image>> LinuxModules::poll(VirtualMemory& memory) {
   std::vector<elf::Image> images;
-  for (std::size_t i = 0; lists_.size() > 1 && i < lists_.size(); ++i) {
-    RINGSIDE_ASSIGN(const bool is_it, is_list(lists_[i], memory));
-    if (is_it) lists_ = {lists_[i]};
-  }
-  if (lists_.size() != 1) return images;
-  const GuestVirt list = lists_.front();
+  RINGSIDE_ASSIGN(const auto found,
+                  list_.find(memory, [&](GuestVirt entry) { return is_module(entry, memory); }));
+  if (!found) return images;
+  const GuestVirt list = *found;
   const std::size_t word = arch::roles_of(arch_).pointer_size;
   const bool is_64 = word == 8;
   RINGSIDE_ASSIGN(const auto head, memory.read_word(list, word));

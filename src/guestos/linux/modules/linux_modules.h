@@ -10,6 +10,7 @@
 #include "base/memory_reader.h"
 #include "base/result.h"
 #include "elf/image_map.h"
+#include "guestos/linux/modules/list_head.h"
 
 namespace ringside::guestos {
 
@@ -21,7 +22,7 @@ class LinuxModules {
   // `lists`: where the kernel's variable `modules` may be; the first that leads to a module and
   // back is taken for it. `orc_header`: the kernel has a section .orc_header.
   LinuxModules(std::vector<GuestVirt> lists, Arch arch, bool orc_header = false)
-      : lists_(std::move(lists)), arch_(arch), orc_header_(orc_header) {}
+      : list_(std::move(lists), arch), arch_(arch), orc_header_(orc_header) {}
 
   // Modules that were loaded since the last call; every one at the first. Cheap while nothing has
   // changed: one read. The guest may run meanwhile: what is half-way through a change, or cannot
@@ -35,9 +36,9 @@ class LinuxModules {
     std::string name;
     bool operator==(const Known&) const = default;
   };
-  [[nodiscard]] Result<bool> is_list(GuestVirt at, VirtualMemory& memory) const;
+  [[nodiscard]] Result<bool> is_module(GuestVirt entry, VirtualMemory& memory) const;
 
-  std::vector<GuestVirt> lists_;  // one, once it is known which
+  ListHead list_;
   Arch arch_;
   bool orc_header_;
   std::optional<std::uint64_t> newest_;   // head of the list when all of it had been read
