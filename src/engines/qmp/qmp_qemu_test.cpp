@@ -122,7 +122,10 @@ TEST_F(QmpQemu, CountsHowLongTheGuestStood) {
   EXPECT_TRUE((*engine)->guest_is_running().value());
   EXPECT_EQ((*engine)->tick({true, true, vcpus})->left_alone, LeftAlone::kNo);
   const double stood_us = std::accumulate(ours.begin(), ours.end(), 0.0);
-  EXPECT_NEAR(static_cast<double>((*engine)->stood_still_ns()) / 1000, stood_us, stood_us / 20);
+  // A thread of ours or QEMU's may wait for the processor between a stop and its event, once.
+  constexpr double kOneWaitUs = 2000;
+  EXPECT_NEAR(static_cast<double>((*engine)->stood_still_ns()) / 1000, stood_us,
+              stood_us / 20 + kOneWaitUs);
 }
 
 TEST_F(QmpQemu, LeavesAUsersStubAlone) {
