@@ -349,14 +349,15 @@ Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capt
   return {};
 }
 
-// By what runs, or by what has called it. Each try takes other words of the stack.
+// By what runs, or by what has called it. Each try takes other words of the stack, and one only
+// where each of many files is compared with it.
 Result<void> KernelWatch::find(const wire::Capture& running, VirtualMemory& memory) {
-  constexpr std::size_t kWordsATry = 3;
+  const std::size_t words_a_try = has_file() ? 3 : 1;
   RINGSIDE_ASSIGN(auto found, search_.poll(running.arch, *pc_of(running), memory));
   const std::vector<GuestVirt> words = code_on_stack(running);
-  const std::size_t count = std::min(words.size(), kWordsATry);
+  const std::size_t count = std::min(words.size(), words_a_try);
   for (std::size_t i = 0; i < count && !found; ++i) {
-    RINGSIDE_ASSIGN(found, search_.prove(words[(kWordsATry * tries_ + i) % words.size()], memory));
+    RINGSIDE_ASSIGN(found, search_.prove(words[(words_a_try * tries_ + i) % words.size()], memory));
   }
   return found ? adopt(std::move(*found)) : Result<void>();
 }
