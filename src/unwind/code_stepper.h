@@ -58,7 +58,7 @@ class CodeStepper {
     return std::nullopt;
   }
   // Whether a direct call or jump in the image may lead to `function`. Looks over all of the
-  // image's code, once for each function.
+  // image's code; to be cached per function.
   [[nodiscard]] virtual bool may_be_called(const elf::Image&, ImageAddr) { return true; }
   // Whether the function around `at` ends with a return from an interrupt, so that hardware may
   // have entered it. Call-frame information that a compiler writes for such a function describes

@@ -28,6 +28,7 @@ bool RuleSources::refresh() {
   if (generation_ == images_.generation()) return false;
   generation_ = images_.generation();
   known_.clear();
+  called_.clear();
   std::erase_if(tables_, [this](const auto& tables) {
     return std::none_of(images_.images().begin(), images_.images().end(),
                         [&](const elf::Image& image) { return image.id == tables.first; });
@@ -125,6 +126,12 @@ bool RuleSources::is_written_by_code(GuestVirt address) const {
   const ImageAddr at = image->to_image(address);
   return !code_->follows_call(*image, at) && entry_at({address, false}) == nullptr &&
          code_->function_start(*image, at) == at;
+}
+
+bool RuleSources::may_be_called(const elf::Image& image, ImageAddr function) {
+  const auto [known, added] = called_.try_emplace(image.to_guest(function).value);
+  if (added) known->second = code_->may_be_called(image, function);
+  return known->second;
 }
 
 const CodeRule& RuleSources::code_of(Known& known, CodeAddress at) {

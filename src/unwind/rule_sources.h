@@ -61,6 +61,8 @@ class RuleSources {
   // Whether a return address is a function's first byte, and no call stands before it: code has
   // written it there, to be returned to. It belongs to that function, not to the one before it.
   [[nodiscard]] bool is_written_by_code(GuestVirt address) const;
+  // CodeStepper::may_be_called(), cached.
+  [[nodiscard]] bool may_be_called(const elf::Image& image, ImageAddr function);
   [[nodiscard]] const CodeRule& code_of(Known& known, CodeAddress at);
   [[nodiscard]] CodeStepper& code() { return *code_; }
   [[nodiscard]] const elf::ImageMap& images() const { return images_; }
@@ -83,6 +85,7 @@ class RuleSources {
   std::unordered_map<std::uint32_t, std::unique_ptr<Tables>> tables_;  // by image id
   std::unique_ptr<CodeStepper> code_;
   std::unordered_map<std::uint64_t, Known> known_;  // by CodeAddress::key()
+  std::unordered_map<std::uint64_t, bool> called_;  // functions that may be, by guest address
   std::uint64_t generation_ = 0;
 };
 

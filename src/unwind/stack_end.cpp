@@ -85,7 +85,7 @@ bool StackEnd::is_first_function(const MachineState& frame, const Caller& caller
   const elf::Image* image = sources_.images().find_code(at);
   if (image == nullptr) return false;
   const auto start = sources_.code().function_start(*image, image->to_image(at));
-  return start && !sources_.code().may_be_called(*image, *start);
+  return start && !sources_.may_be_called(*image, *start);
 }
 
 bool StackEnd::calls_first_function(const MachineState& frame) const {

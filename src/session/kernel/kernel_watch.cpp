@@ -354,6 +354,7 @@ Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capt
 Result<void> KernelWatch::find(const wire::Capture& running, VirtualMemory& memory) {
   const std::size_t words_a_try = has_file() ? 3 : 1;
   RINGSIDE_ASSIGN(auto found, search_.poll(running.arch, *pc_of(running), memory));
+  if (found) return adopt(std::move(*found));
   const std::vector<GuestVirt> words = code_on_stack(running);
   const std::size_t count = std::min(words.size(), words_a_try);
   for (std::size_t i = 0; i < count && !found; ++i) {

@@ -84,9 +84,7 @@ std::optional<ImageAddr> CodeStepper::function_start(const elf::Image& image, Im
 }
 
 bool CodeStepper::may_be_called(const elf::Image& image, ImageAddr function) {
-  const auto [known, added] = code_of(image).may_be_called.try_emplace(function.value);
-  if (added) known->second = has_direct_call(*image.file, function, *decoder_);
-  return known->second;
+  return has_direct_call(*image.file, function, *decoder_);
 }
 
 bool CodeStepper::never_returns(const elf::Image&, GuestVirt pc) {

@@ -38,7 +38,6 @@ class CodeStepper final : public unwind::CodeStepper {
   struct ImageCode {
     CodeUnits units;
     std::unordered_map<std::uint64_t, Function> functions = {};  // by start
-    std::unordered_map<std::uint64_t, bool> may_be_called = {};  // by function
   };
   [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);

@@ -53,8 +53,7 @@ class CodeStepper final : public unwind::CodeStepper {
     CodeUnits units;
     bool keeps_frame_pointers = true;
     std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions = {};  // by start
-    std::unique_ptr<CalledFunctions> called = {};                // where there are no symbols
-    std::unordered_map<std::uint64_t, bool> may_be_called = {};  // by function
+    std::unique_ptr<CalledFunctions> called = {};  // where there are no symbols
   };
   // Where the bytes of an iret are in an image, in order.
   [[nodiscard]] const std::vector<ImageAddr>& irets_of(const elf::Image& image);

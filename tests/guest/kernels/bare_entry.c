@@ -1,15 +1,13 @@
 // A kernel with two tasks, of which a timer's interrupt runs the one and the other in turns. Its entry code saves the registers
 // that C code changes and nothing else, and no call-frame information describes it. The interrupted pc stays in the processor's
 // register (mepc, ELR) while handler_work() runs. During late_work() it is the other task's there: this one's is in memory.
-typedef unsigned long u64;
-#define NOINLINE __attribute__((noinline))
+#include "spin.h"
 
 #ifdef __riscv
 #define UART (*(volatile unsigned char*)0x10000000)
 #define MTIMECMP (*(volatile u64*)(0x2004000ul))
 #define MTIME (*(volatile u64*)(0x200bff8ul))
 enum { kTick = 20000 };  // of 10 MHz
-#define STEP_AND_BRANCH "addi %0, %0, -1\n\tbnez %0, 1b"
 
 __asm__(
     ".section .text.start,\"ax\"\n"
@@ -79,7 +77,6 @@ static void prepare(void) {}
 #define GICD ((volatile unsigned*)0x8000000)
 #define GICC ((volatile unsigned*)0x8010000)
 enum { kTick = 125000, kTimer = 27 };  // of 62.5 MHz; the virtual timer's interrupt
-#define STEP_AND_BRANCH "sub %0, %0, #1\n\tcbnz %0, 1b"
 
 __asm__(
     ".macro entry name\n"
@@ -169,12 +166,6 @@ static void end_interrupt(void) {
 #endif
 
 __asm__(".bss\n.balign 4096\n  .space 16384\nstack_end:\n.text\n");
-
-#define SPIN(turns)                                                            \
-  do {                                                                         \
-    u64 left = (turns);                                                        \
-    __asm__ volatile("1: nop\n\tnop\n\tnop\n\t" STEP_AND_BRANCH : "+r"(left)); \
-  } while (0)
 
 static volatile u64 sink;
 static NOINLINE void handler_work(void) {
