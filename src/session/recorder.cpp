@@ -37,6 +37,15 @@ KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
   return kernel;
 }
 
+// Firmware runs for the code that it has interrupted. Of user code the last part is what is
+// written.
+void add_firmware(const wire::Capture& capture, std::vector<Stack>& parts) {
+  const bool is_user = capture.level == PrivilegeLevel::kUser;
+  std::vector<Frame>& frames = (is_user ? parts.back() : parts.front()).frames;
+  frames.insert(frames.begin(),
+                {.address = capture.firmware->pc, .exact = true, .kind = FrameKind::kFirmware});
+}
+
 }  // namespace
 
 Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Writer& writer,
@@ -346,6 +355,7 @@ Result<void> Recorder::handle(const wire::Capture& capture,
                               .capture = std::nullopt,
                               .attribution = {}};
   feedback_.learn(capture, sample.parts.front());
+  if (capture.firmware) feedback_.learn_firmware(capture.vcpu, capture.firmware->frame);
   ++samples_;
   ++samples_by_level_[static_cast<std::size_t>(capture.level)];
   const std::vector<Frame>& frames = sample.parts.front().frames;
@@ -385,6 +395,7 @@ std::vector<Stack> Recorder::unwind(const wire::Capture& capture,
   parts.push_back(unwinder_.unwind(capture));
   interrupts_.mark(parts.front());
   if (auto user = user_part(capture, attribution, parts.front())) parts.push_back(std::move(*user));
+  if (capture.firmware) add_firmware(capture, parts);
   return parts;
 }
 

@@ -65,6 +65,12 @@ struct Capture {
   std::uint64_t pause_ns = 0;  // how long the guest stood still for this tick, all vCPUs together
   std::uint64_t weight = 1;    // ticks this capture stands for
   arch::Registers registers;
+  // The vCPU was in firmware, and this is the code that firmware had interrupted.
+  struct Firmware {
+    GuestVirt pc;
+    GuestVirt frame;  // physical: where it keeps that code's registers (firmware_frame.h)
+  };
+  std::optional<Firmware> firmware;
   std::vector<MemoryPiece> pieces;
   std::vector<std::byte> bytes;
 

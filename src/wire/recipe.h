@@ -5,9 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "arch/registers.h"
+#include "arch/riscv64.h"
 #include "wire/capture.h"
+#include "wire/firmware_frame.h"
+#include "wire/memory_request.h"
+#include "wire/supervisor_memory.h"
 
 // Capture recipes: bounded little programs that say which memory to copy, written by a guest-OS
 // adapter (recipe_builder.h) and interpreted by every engine. Jumps go forward only, so a run ends
@@ -48,6 +53,10 @@ enum class RecipeOpcode : std::uint8_t {
   kSkipIfNotEqualSlot,
   kEmit,        // the value of slot[a], 8 bytes, as a piece without an address
   kCopyString,  // copy from slot[a] up to the first zero byte, which is not copied, or imm bytes
+  kEnter,       // on riscv64 in machine mode: from here on, in the recipes behind this one, too,
+                // registers are those that firmware has saved at the physical address slot[a]
+                // (firmware_frame.h), of mode slot[dst], and memory is as they see it, by the page
+                // tables of the value slot[b] of satp
 };
 
 struct RecipeOp {
@@ -71,25 +80,6 @@ struct RecipeBudget {
   std::array<std::uint32_t, kPieceKindCount> stack_bytes{2048, 2048, 2048, 8, 0, 0, 0, 0, 0};
 };
 
-struct MemoryRequest {
-  enum class What : std::uint8_t {
-    kLoad,    // a value of `size` bytes; the run cannot go on before loaded() has been called
-    kCopy,    // a piece
-    kString,  // a piece that ends in front of its first zero byte
-    kValue,   // a piece with the bytes of `value`; nothing is read
-  };
-
-  What what = What::kCopy;
-  GuestVirt address = {};  // that the piece is recorded under
-  GuestVirt read_at = {};
-  std::uint32_t size = 0;
-  PieceKind why = PieceKind::kSystem;
-  std::uint16_t tag = 0;
-  std::uint64_t value = 0;
-
-  [[nodiscard]] bool is_load() const { return what == What::kLoad; }
-};
-
 // Makes a piece of what a request has copied: the bytes of the capture from `offset` on. There are
 // none for kValue, and fewer than were asked for where memory ends.
 void finish_piece(Capture& capture, const MemoryRequest& request, std::size_t offset);
@@ -108,6 +98,45 @@ class RecipeRun {
   // The next read, nothing when the last recipe has ended. Not to be called between a load and its
   // loaded().
   [[nodiscard]] std::optional<MemoryRequest> next() {
+    for (;;) {
+      if (auto request = entered_ ? entered_->memory.next() : std::nullopt) return request;
+      auto request = next_wanted();
+      const bool is_as_it_is = !entered_ || entered_->is_saved_register || !request ||
+                               request->what == MemoryRequest::What::kValue;
+      if (is_as_it_is) return request;
+      if (!entered_->memory.want(*request) && std::exchange(is_loading_, false)) at_ += load_->skip;
+    }
+  }
+
+  // The answer to a load, zero-extended; nothing where the memory is not mapped.
+  void loaded(std::optional<std::uint64_t> value) {
+    if (entered_ && entered_->memory.walks()) {
+      // A copy that is not mapped is left out.
+      if (entered_->memory.entry(value) || !is_loading_) return;
+      value = std::nullopt;
+    }
+    is_loading_ = false;
+    if (!value)
+      at_ += load_->skip;
+    else if (load_->opcode == RecipeOpcode::kLoadSigned)
+      slots_[load_->dst] = sign_extended(*value, load_->b);
+    else
+      slots_[load_->dst] = *value;
+  }
+
+ private:
+  // The code that firmware has interrupted.
+  struct Entered {
+    GuestVirt frame;
+    std::uint64_t satp = 0;
+    std::uint64_t mode = 0;
+    SupervisorMemory memory;
+    bool is_saved_register = false;  // what was asked for last
+  };
+
+  // The next read, at the address that the recipe has.
+  [[nodiscard]] std::optional<MemoryRequest> next_wanted() {
+    if (entered_) entered_->is_saved_register = false;
     while (at_ < recipe_.size()) {
       const RecipeOp& op = recipe_[at_++];
       if (!is_in_range(op)) {
@@ -123,7 +152,9 @@ class RecipeRun {
           slots_[op.dst] = op.imm;
           break;
         case RecipeOpcode::kRegister:
-          if (registers_->has(op.a))
+          if (entered_) {
+            if (auto request = saved_register(op)) return request;
+          } else if (registers_->has(op.a))
             slots_[op.dst] = registers_->get(op.a);
           else
             at_ += op.skip;
@@ -186,26 +217,21 @@ class RecipeRun {
         case RecipeOpcode::kEmit:
           if (auto request = emit(op)) return request;
           break;
+        case RecipeOpcode::kEnter:
+          entered_ = {.frame = GuestVirt{a},
+                      .satp = slots_[op.b],
+                      .mode = slots_[op.dst],
+                      .memory = SupervisorMemory(slots_[op.b])};
+          break;
       }
     }
     return std::nullopt;
   }
 
-  // The answer to a load, zero-extended; nothing where the memory is not mapped.
-  void loaded(std::optional<std::uint64_t> value) {
-    if (!value)
-      at_ += load_->skip;
-    else if (load_->opcode == RecipeOpcode::kLoadSigned)
-      slots_[load_->dst] = sign_extended(*value, load_->b);
-    else
-      slots_[load_->dst] = *value;
-  }
-
- private:
   [[nodiscard]] static bool is_in_range(const RecipeOp& op) {
     using enum RecipeOpcode;
     const std::size_t most_a = op.opcode == kRegister ? arch::kRegisterCount : kRecipeSlots;
-    if (op.opcode > kCopyString || op.dst >= kRecipeSlots || op.a >= most_a) return false;
+    if (op.opcode > kEnter || op.dst >= kRecipeSlots || op.a >= most_a) return false;
     switch (op.opcode) {
       case kCopyStack:
       case kCopy:
@@ -236,8 +262,32 @@ class RecipeRun {
   [[nodiscard]] MemoryRequest load(const RecipeOp& op) {
     --budget_.loads;
     load_ = &op;
+    is_loading_ = true;
     const GuestVirt at{slots_[op.a] + op.imm};
     return {.what = MemoryRequest::What::kLoad, .address = at, .read_at = at, .size = op.b};
+  }
+
+  // A register of the code that firmware has interrupted: a read, or nothing where none is needed.
+  [[nodiscard]] std::optional<MemoryRequest> saved_register(const RecipeOp& op) {
+    using namespace arch::riscv64;
+    if (op.a == kSatp) {
+      slots_[op.dst] = entered_->satp;
+    } else if (op.a == kPriv) {
+      slots_[op.dst] = entered_->mode;
+    } else if (op.a > kPc || budget_.loads == 0) {
+      at_ += op.skip;
+    } else {
+      --budget_.loads;
+      load_ = &op;
+      is_loading_ = true;
+      entered_->is_saved_register = true;
+      const GuestVirt at = entered_->frame + firmware_frame::offset_of(op.a);
+      return MemoryRequest{.what = MemoryRequest::What::kLoad,
+                           .address = at,
+                           .read_at = at,
+                           .size = firmware_frame::kWord};
+    }
+    return std::nullopt;
   }
 
   [[nodiscard]] std::optional<MemoryRequest> copy(const RecipeOp& op) {
@@ -291,6 +341,8 @@ class RecipeRun {
   std::array<std::uint64_t, kRecipeSlots> slots_{};
   std::size_t at_ = 0;
   const RecipeOp* load_ = nullptr;
+  bool is_loading_ = false;  // what is read is a load of the recipe's
+  std::optional<Entered> entered_;
 };
 
 }  // namespace ringside::wire

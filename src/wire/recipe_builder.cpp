@@ -195,6 +195,10 @@ void RecipeBuilder::copy_stack_at(Slot from, Slot read_at, PieceKind kind, std::
       full);
 }
 
+void RecipeBuilder::enter(Slot frame, Slot satp, Slot mode) {
+  put({.opcode = kEnter, .dst = number_of(mode), .a = number_of(frame), .b = number_of(satp)});
+}
+
 void RecipeBuilder::emit(Slot value, std::uint16_t tag) {
   put({.opcode = kEmit, .a = number_of(value), .tag = tag});
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "engines/gdb/protocol/thread_info.h"
 #include "engines/gdb/register_layout.h"
@@ -56,7 +57,9 @@ bool StubTransport::ask_more(wire::Capture& capture, bool copies) {
   const bool is_user = capture.level == PrivilegeLevel::kUser;
   if (capture.disposition == wire::Disposition::kSampled && !is_user)
     ask_by_number(capture, AskedFor::kKernelSample);
-  const bool has_walk = is_user || capture.level == PrivilegeLevel::kKernel;
+  const bool is_physical = capture.level == PrivilegeLevel::kFirmware &&
+                           arch::info_of(capture.arch).firmware_is_physical;
+  const bool has_walk = is_user || capture.level == PrivilegeLevel::kKernel || is_physical;
   if (ram_ == nullptr || !copies || !has_walk) return false;
   vcpus_[capture.vcpu.value].of_walk = capture.registers;
   if (ask_for_walk(capture)) {

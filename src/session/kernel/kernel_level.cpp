@@ -1,6 +1,7 @@
 #include "session/kernel/kernel_level.h"
 
 #include "arch/arch_info.h"
+#include "session/kernel/firmware_code.h"
 
 namespace ringside::session {
 namespace {
@@ -57,6 +58,8 @@ bool KernelLevel::is_beside_kernel(const wire::Capture& capture) const {
 void KernelLevel::settle(wire::Capture& capture, const elf::Image* kernel, bool is_torn) {
   if (capture.disposition != wire::Disposition::kSampled) return;
   capture.level = level_of(capture, kernel, is_torn);
+  if (capture.level == PrivilegeLevel::kFirmware && !is_torn && enter_interrupted_code(capture))
+    return;
   if (capture.level != PrivilegeLevel::kFirmware && capture.level != PrivilegeLevel::kGuest) return;
   // One frame: its memory is not needed.
   capture.pieces.clear();

@@ -88,7 +88,7 @@ KernelWatch::KernelWatch(KernelRequest request, Arch machine)
 // file that is looked for says that it may be the kernel's.
 bool KernelWatch::may_run_kernel(const wire::Capture& capture) const {
   const auto pc = pc_of(capture);
-  if (!pc) return false;
+  if (!pc || capture.firmware) return false;
   if (kernel_) {
     const bool is_ours = kernel_->image.file->is_code(kernel_->image.to_image(*pc));
     return is_ours && (capture.level == PrivilegeLevel::kKernel || may_be_kernels(capture));

@@ -71,7 +71,7 @@ void StackBudget::walked(bool truncated) {
 }
 
 CaptureFeedback::CaptureFeedback(std::size_t vcpus, std::uint32_t stack_bytes, bool fixed)
-    : vcpus_(vcpus, Vcpu{StackBudget(stack_bytes), StackBudget(stack_bytes), {}}), fixed_(fixed) {}
+    : vcpus_(vcpus, Vcpu{StackBudget(stack_bytes), StackBudget(stack_bytes)}), fixed_(fixed) {}
 
 void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   const std::lock_guard lock(mutex_);
@@ -121,6 +121,13 @@ void CaptureFeedback::learn_entry(const wire::Capture& capture, const unwind::Us
   ++generation_;
 }
 
+void CaptureFeedback::learn_firmware(VcpuId id, GuestVirt frame) {
+  const std::lock_guard lock(mutex_);
+  if (id.value >= vcpus_.size() || vcpus_[id.value].firmware_frame == frame) return;
+  vcpus_[id.value].firmware_frame = frame;
+  ++generation_;
+}
+
 void CaptureFeedback::learn_user(VcpuId vcpu, const Stack& stack) {
   const std::lock_guard lock(mutex_);
   if (fixed_ || vcpu.value >= vcpus_.size()) return;
@@ -136,6 +143,7 @@ CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
   constexpr auto kUserStack = static_cast<std::size_t>(wire::PieceKind::kUserStack);
   advice.kernel.stack_bytes[kUserStack] = vcpu.user.bytes();
   advice.links = vcpu.links;
+  advice.firmware_frame = vcpu.firmware_frame;
   for (const UserSlot& each : user_slots_)
     advice.links.push_back({.slot = each.slot, .leads_to_user = true});
   return advice;
@@ -143,7 +151,10 @@ CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
 
 void CaptureFeedback::forget_links() {
   const std::lock_guard lock(mutex_);
-  for (Vcpu& vcpu : vcpus_) vcpu.links.clear();
+  for (Vcpu& vcpu : vcpus_) {
+    vcpu.links.clear();
+    vcpu.firmware_frame.reset();
+  }
   user_slots_.clear();
   ++generation_;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/stack.h"
@@ -44,6 +45,8 @@ class CaptureFeedback {
   void learn(const wire::Capture& capture, const Stack& stack);
   // How user code entered the kernel, of the same capture: the next one copies its stack.
   void learn_entry(const wire::Capture& capture, const unwind::UserEntry& entry);
+  // Where firmware keeps the registers of the code that it interrupts (Capture::firmware).
+  void learn_firmware(VcpuId vcpu, GuestVirt frame);
   // Adapts the size of user stacks to the user code's part, as learn() adapts the kernel's.
   void learn_user(VcpuId vcpu, const Stack& stack);
 
@@ -54,6 +57,7 @@ class CaptureFeedback {
     wire::RecipeBudget kernel;
     wire::RecipeBudget user;
     std::vector<guestos::LearntLink> links;  // slots that hold the stack pointer of another stack
+    std::optional<GuestVirt> firmware_frame;
   };
   [[nodiscard]] Advice advice(VcpuId vcpu) const;
   // Grows with every new link, so that a recipe is made anew only then.
@@ -63,7 +67,8 @@ class CaptureFeedback {
   struct Vcpu {
     StackBudget kernel;
     StackBudget user;
-    std::vector<guestos::LearntLink> links;
+    std::vector<guestos::LearntLink> links = {};
+    std::optional<GuestVirt> firmware_frame = {};
   };
   // Every thread that has user code has a stack in the kernel.
   struct UserSlot {

@@ -2,7 +2,24 @@
 
 #include <algorithm>
 
+#include "guestos/firmware_recipe.h"
+
 namespace ringside::session {
+namespace {
+
+std::vector<wire::RecipeOp> recipe_of(const guestos::Adapter& adapter, VcpuId id,
+                                      const CaptureFeedback::Advice& advice) {
+  std::vector<wire::RecipeOp> usual = adapter.recipe(id, advice.links);
+  if (!advice.firmware_frame || usual.empty()) return usual;
+  wire::RecipeBuilder builder;
+  guestos::enter_interrupted_code(builder, *advice.firmware_frame);
+  builder.next_recipe();
+  std::vector<wire::RecipeOp> recipe = builder.take();
+  recipe.insert(recipe.end(), usual.begin(), usual.end());
+  return recipe;
+}
+
+}  // namespace
 
 CapturePlanner::CapturePlanner(const CaptureFeedback& feedback, const SamplingOptions& options,
                                std::size_t vcpus)
@@ -35,7 +52,7 @@ engines::TickPlan CapturePlanner::plan(const guestos::Adapter& adapter) {
     const VcpuId id{static_cast<std::uint16_t>(i)};
     const CaptureFeedback::Advice advice = feedback_->advice(id);
     if (renew_recipes) {
-      recipes_[i] = adapter.recipe(id, advice.links);
+      recipes_[i] = recipe_of(adapter, id, advice);
       vcpus_[i].recipe = recipes_[i];
     }
     vcpus_[i].kernel_budget = advice.kernel;

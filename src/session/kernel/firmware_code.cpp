@@ -1,0 +1,91 @@
+#include "session/kernel/firmware_code.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "arch/execution_mode.h"
+#include "arch/riscv64.h"
+#include "wire/firmware_frame.h"
+
+namespace ringside::session {
+namespace {
+
+using namespace arch::riscv64;
+namespace saved = wire::firmware_frame;
+
+constexpr std::uint64_t kEcallBytes = 4;
+
+// The last trap has interrupted less privileged code, which is no guest's of the guest.
+bool is_interruption(const arch::Registers& registers) {
+  const bool has_all = registers.has(kSepc) && registers.has(kSstatus) && registers.has(kSatp) &&
+                       registers.has(kPriv) && registers.get(kPriv) == saved::kMachine;
+  if (!has_all) return false;
+  const std::uint64_t status = registers.get(kSstatus);
+  return saved::mode_of(status) < 2 && (status & saved::kIsGuests) == 0;
+}
+
+// Firmware steps over the instruction that has called it in the frame only.
+bool is_frame_of(const arch::Registers& registers, Bytes frame) {
+  const auto word = [&](std::uint32_t offset) { return load<std::uint64_t>(frame, offset); };
+  const std::uint64_t pc = word(saved::offset_of(kPc));
+  const std::uint64_t epc = registers.get(kSepc);
+  return word(saved::offset_of(kZero)) == 0 && (pc == epc || pc == epc + kEcallBytes) &&
+         ((word(saved::kStatus) ^ registers.get(kSstatus)) & ~saved::kChanges) == 0;
+}
+
+struct Frame {
+  GuestVirt at;
+  Bytes bytes;
+};
+
+// Entry code puts it at the top of the stack: the highest place counts.
+std::optional<Frame> find_on_stack(const wire::Capture& capture) {
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    if (piece.why != wire::PieceKind::kCurrentStack || piece.size < saved::kBytes) continue;
+    const Bytes stack = capture.bytes_of(piece);
+    for (std::size_t at = (piece.size - saved::kBytes) & ~std::size_t{7};; at -= saved::kWord) {
+      const Bytes bytes = stack.subspan(at, saved::kBytes);
+      if (is_frame_of(capture.registers, bytes)) return Frame{piece.address + at, bytes};
+      if (at == 0) break;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Frame> copied_frame(const wire::Capture& capture) {
+  const wire::MemoryPiece* piece = capture.tagged(saved::kTag);
+  if (piece == nullptr || piece->size != saved::kBytes) return std::nullopt;
+  const Bytes bytes = capture.bytes_of(*piece);
+  return is_frame_of(capture.registers, bytes) ? std::optional(Frame{piece->address, bytes})
+                                               : std::nullopt;
+}
+
+arch::Registers registers_in(const wire::Capture& capture, const Frame& frame) {
+  arch::Registers registers;
+  for (std::uint8_t reg = kRa; reg <= kT6; ++reg)
+    registers.set(reg, load<std::uint64_t>(frame.bytes, saved::offset_of(reg)));
+  registers.set(kPc, capture.registers.get(kSepc));
+  registers.set(kPriv, saved::mode_of(capture.registers.get(kSstatus)));
+  registers.set(kSatp, capture.registers.get(kSatp));
+  return registers;
+}
+
+}  // namespace
+
+bool enter_interrupted_code(wire::Capture& capture) {
+  if (capture.arch != Arch::kRiscv64 || !is_interruption(capture.registers)) return false;
+  auto frame = copied_frame(capture);
+  const bool has_memory = frame.has_value();
+  if (!frame) frame = find_on_stack(capture);
+  if (!frame) return false;
+  const arch::Registers registers = registers_in(capture, *frame);
+  capture.firmware = {GuestVirt{capture.registers.get(kPc)}, frame->at};
+  capture.registers = registers;
+  capture.level = arch::privilege_level_of(capture.arch, registers);
+  if (has_memory) return true;
+  capture.pieces.clear();
+  capture.bytes.clear();
+  return true;
+}
+
+}  // namespace ringside::session

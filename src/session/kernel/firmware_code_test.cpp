@@ -1,0 +1,166 @@
+#include "session/kernel/firmware_code.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "arch/riscv64.h"
+#include "guestos/firmware_recipe.h"
+#include "wire/firmware_frame.h"
+#include "wire/recipe.h"
+
+namespace ringside::session {
+namespace {
+
+using namespace arch::riscv64;
+namespace saved = wire::firmware_frame;
+
+constexpr std::uint64_t kStack = 0x80040c00;
+constexpr std::size_t kStackWords = 64;
+constexpr std::size_t kFrameAt = 20;  // in words
+constexpr std::uint64_t kPcOfCall = 0xffffffff8000b0c4;
+// SPIE and MPP: supervisor (The RISC-V Instruction Set Manual, volume II, "mstatus").
+constexpr std::uint64_t kStatus = 0xa'0000'0800 | 1u << 5;
+
+// What OpenSBI keeps: x0 to x31, mepc, mstatus.
+struct Firmware {
+  arch::Registers registers;
+  std::array<std::uint64_t, kStackWords> stack{};
+
+  Firmware() {
+    registers.set(kPc, 0x8000'5432);
+    registers.set(kSp, kStack);
+    registers.set(kPriv, 3);
+    registers.set(kSatp, std::uint64_t{9} << 60 | 0x81234);
+    registers.set(kSepc, kPcOfCall);
+    registers.set(kSstatus, kStatus);
+    for (std::size_t reg = 0; reg < 32; ++reg) stack[kFrameAt + reg] = reg * 0x1111;
+    stack[kFrameAt + 32] = kPcOfCall;
+    stack[kFrameAt + 33] = kStatus;
+  }
+  [[nodiscard]] wire::Capture capture(wire::PieceKind why = wire::PieceKind::kCurrentStack,
+                                      std::uint16_t tag = 0) const {
+    wire::Capture capture;
+    capture.arch = Arch::kRiscv64;
+    capture.level = PrivilegeLevel::kFirmware;
+    capture.registers = registers;
+    const auto bytes = std::as_bytes(std::span(stack));
+    if (tag == 0) {
+      capture.bytes.assign(bytes.begin(), bytes.end());
+      capture.pieces.push_back({GuestVirt{kStack}, why, sizeof(stack), 0, sizeof(stack)});
+    } else {
+      const auto frame = bytes.subspan(kFrameAt * 8, saved::kBytes);
+      capture.bytes.assign(frame.begin(), frame.end());
+      capture.pieces.push_back(
+          {GuestVirt{kStack + kFrameAt * 8}, why, saved::kBytes, 0, saved::kBytes, tag});
+    }
+    return capture;
+  }
+};
+
+void expect_interrupted(const wire::Capture& capture, PrivilegeLevel level) {
+  EXPECT_EQ(capture.level, level);
+  EXPECT_EQ(capture.registers.get(kPc), kPcOfCall);
+  EXPECT_EQ(capture.registers.get(kSp), 2 * 0x1111u);
+  EXPECT_EQ(capture.registers.get(kT6), 31 * 0x1111u);
+  EXPECT_EQ(capture.registers.get(kSatp), std::uint64_t{9} << 60 | 0x81234);
+  EXPECT_FALSE(capture.registers.has(kSepc));  // of the supervisor
+  ASSERT_TRUE(capture.firmware);
+  EXPECT_EQ(capture.firmware->pc.value, 0x8000'5432u);
+  EXPECT_EQ(capture.firmware->frame.value, kStack + kFrameAt * 8);
+}
+
+TEST(FirmwareCode, AFrameOnItsStackIsTheCallers) {
+  wire::Capture capture = Firmware().capture();
+  ASSERT_TRUE(enter_interrupted_code(capture));
+  expect_interrupted(capture, PrivilegeLevel::kKernel);
+  EXPECT_TRUE(capture.pieces.empty());  // firmware's stack is not the kernel's
+}
+
+TEST(FirmwareCode, ACopiedFrameLeavesTheCopiesOfTheCallersMemory) {
+  wire::Capture capture = Firmware().capture(wire::PieceKind::kSystem, saved::kTag);
+  ASSERT_TRUE(enter_interrupted_code(capture));
+  expect_interrupted(capture, PrivilegeLevel::kKernel);
+  EXPECT_EQ(capture.pieces.size(), 1u);
+}
+
+TEST(FirmwareCode, UserCodeIsInterruptedToo) {
+  Firmware firmware;
+  const std::uint64_t status = kStatus & ~std::uint64_t{3 << 11};
+  firmware.registers.set(kSstatus, status);
+  firmware.stack[kFrameAt + 33] = status;
+  wire::Capture capture = firmware.capture();
+  ASSERT_TRUE(enter_interrupted_code(capture));
+  expect_interrupted(capture, PrivilegeLevel::kUser);
+}
+
+// Firmware steps over ecall in the frame, and reads its caller's memory by MPRV.
+TEST(FirmwareCode, WhatFirmwareChangesDoesNotCount) {
+  Firmware firmware;
+  firmware.stack[kFrameAt + 32] += 4;
+  firmware.registers.set(kSstatus, kStatus | 1u << 17 | 1u << 19);
+  wire::Capture capture = firmware.capture();
+  ASSERT_TRUE(enter_interrupted_code(capture));
+  expect_interrupted(capture, PrivilegeLevel::kKernel);
+}
+
+TEST(FirmwareCode, OtherFramesAreNotTheCallers) {
+  const auto is_entered = [](auto change) {
+    Firmware firmware;
+    change(firmware);
+    wire::Capture capture = firmware.capture();
+    const bool is = enter_interrupted_code(capture);
+    EXPECT_EQ(capture.level == PrivilegeLevel::kFirmware, !is);
+    return is;
+  };
+  EXPECT_TRUE(is_entered([](Firmware&) {}));
+  // An earlier trap's, a later one's, of firmware itself, of a guest's guest, before any trap.
+  EXPECT_FALSE(is_entered([](Firmware& f) { f.stack[kFrameAt + 32] += 8; }));
+  EXPECT_FALSE(is_entered([](Firmware& f) { f.stack[kFrameAt + 33] ^= 1u << 8; }));
+  EXPECT_FALSE(is_entered([](Firmware& f) { f.stack[kFrameAt] = 1; }));
+  EXPECT_FALSE(is_entered([](Firmware& f) {
+    f.registers.set(kSstatus, kStatus | 3u << 11);
+    f.stack[kFrameAt + 33] = kStatus | 3u << 11;
+  }));
+  EXPECT_FALSE(is_entered([](Firmware& f) {
+    f.registers.set(kSstatus, kStatus | std::uint64_t{1} << 39);
+    f.stack[kFrameAt + 33] = kStatus | std::uint64_t{1} << 39;
+  }));
+  EXPECT_FALSE(is_entered([](Firmware& f) { f.registers.valid = 0; }));
+}
+
+// The recipe copies just what enter_interrupted_code() takes.
+TEST(FirmwareCode, TheRecipeEntersWhereTheFrameIsTheCallers) {
+  const auto copies = [](const Firmware& firmware) {
+    wire::RecipeBuilder builder;
+    guestos::enter_interrupted_code(builder, GuestVirt{kStack + kFrameAt * 8});
+    EXPECT_FALSE(builder.fault());
+    const auto recipe = builder.take();
+    wire::RecipeRun run(recipe, firmware.registers, {});
+    std::size_t copied = 0;
+    while (const auto request = run.next()) {
+      if (request->is_load()) {
+        run.loaded(firmware.stack[(request->read_at.value - kStack) / 8]);
+      } else {
+        copied += request->size;
+        EXPECT_EQ(request->tag, saved::kTag);
+      }
+    }
+    return copied;
+  };
+  Firmware firmware;
+  EXPECT_EQ(copies(firmware), saved::kBytes);
+  firmware.stack[kFrameAt + 32] += 4;
+  EXPECT_EQ(copies(firmware), saved::kBytes);
+  firmware.stack[kFrameAt + 32] += 4;
+  EXPECT_EQ(copies(firmware), 0u);
+  firmware = {};
+  firmware.registers.set(kSstatus, kStatus ^ 1u << 8);
+  EXPECT_EQ(copies(firmware), 0u);
+  firmware = {};
+  firmware.registers.set(kPriv, 1);
+  EXPECT_EQ(copies(firmware), 0u);
+}
+
+}  // namespace
+}  // namespace ringside::session

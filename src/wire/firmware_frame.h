@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "arch/riscv64.h"
+
+// Where firmware of riscv64 keeps the registers of the code that a trap to machine mode has
+// interrupted, in words of 8 bytes: x0 to x31, mepc, mstatus (OpenSBI, include/sbi/sbi_trap.h,
+// struct sbi_trap_regs).
+namespace ringside::wire::firmware_frame {
+
+inline constexpr std::uint32_t kWord = 8;
+inline constexpr std::uint32_t kStatus = 33 * kWord;  // mstatus
+inline constexpr std::uint32_t kBytes = 34 * kWord;
+
+// A register x0 to x31, or the pc: mepc.
+constexpr std::uint32_t offset_of(std::uint8_t reg) { return reg * kWord; }
+static_assert(arch::riscv64::kPc == 32);
+
+// The mode of the code that was interrupted, by mstatus: user 0, supervisor 1, machine 3 (The
+// RISC-V Instruction Set Manual, volume II, "Machine Status Registers": MPP).
+constexpr unsigned kModeShift = 11;
+constexpr std::uint64_t kMachine = 3;
+constexpr std::uint64_t mode_of(std::uint64_t status) { return status >> kModeShift & 3; }
+// mstatus.MPV: the code is a guest's of the guest.
+inline constexpr std::uint64_t kIsGuests = std::uint64_t{1} << 39;
+// What firmware changes while it runs: MIE, MPRV, SUM and MXR, which it reads memory of its caller
+// with.
+inline constexpr std::uint64_t kChanges = 1u << 3 | 1u << 17 | 1u << 18 | 1u << 19;
+
+// The tag of the piece with such a frame.
+inline constexpr std::uint16_t kTag = 0xfffe;
+
+}  // namespace ringside::wire::firmware_frame

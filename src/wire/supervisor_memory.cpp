@@ -1,0 +1,112 @@
+#include "wire/supervisor_memory.h"
+
+#include <algorithm>
+
+namespace ringside::wire {
+namespace {
+
+constexpr std::uint64_t kValid = 1, kRead = 2, kWrite = 4, kExecute = 8;
+constexpr std::uint64_t kNapot = std::uint64_t{1} << 63;
+constexpr std::uint64_t kPage = 4096;
+
+constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
+
+}  // namespace
+
+// Table "Encoding of satp MODE field".
+SupervisorMemory::SupervisorMemory(std::uint64_t satp) : root_((satp & low_bits(44)) << 12) {
+  const std::uint64_t mode = satp >> 60;
+  is_known_ = mode == 0 || (mode >= 8 && mode <= 10);
+  if (mode != 0 && is_known_) levels_ = static_cast<unsigned>(mode - 5);
+}
+
+bool SupervisorMemory::is_address(std::uint64_t address) const {
+  if (!is_known_) return false;
+  if (levels_ == 0) return true;
+  const auto high = static_cast<std::int64_t>(address) >> (12 + 9 * levels_ - 1);
+  return high == 0 || high == -1;
+}
+
+bool SupervisorMemory::want(const MemoryRequest& request) {
+  if (!is_address(request.read_at.value)) return false;
+  wanted_ = request;
+  return true;
+}
+
+const SupervisorMemory::Page* SupervisorMemory::find(std::uint64_t address) const {
+  const auto found = std::find_if(pages_.begin(), pages_.end(), [&](const Page& page) {
+    return address - page.start < page.bytes;
+  });
+  return found == pages_.end() ? nullptr : &*found;
+}
+
+void SupervisorMemory::keep(const Page& page) {
+  pages_[next_page_] = page;
+  next_page_ = (next_page_ + 1) % pages_.size();
+}
+
+bool SupervisorMemory::give_up() {
+  wanted_.reset();
+  walks_ = false;
+  return false;
+}
+
+// As much of what is wanted as lies in the page. A string ends with it.
+MemoryRequest SupervisorMemory::part_in(const Page& page) {
+  MemoryRequest part = *wanted_;
+  const std::uint64_t offset = wanted_->read_at.value - page.start;
+  part.read_at = GuestVirt{page.physical + offset};
+  part.size = static_cast<std::uint32_t>(std::min<std::uint64_t>(part.size, page.bytes - offset));
+  if (part.what == MemoryRequest::What::kCopy && part.size < wanted_->size) {
+    wanted_->address = wanted_->address + part.size;
+    wanted_->read_at = wanted_->read_at + part.size;
+    wanted_->size -= part.size;
+  } else {
+    wanted_.reset();
+  }
+  return part;
+}
+
+std::optional<MemoryRequest> SupervisorMemory::next() {
+  if (!wanted_ || walks_) return std::nullopt;
+  const std::uint64_t at = wanted_->read_at.value;
+  if (levels_ == 0) return part_in({at - at % kPage, kPage, at - at % kPage});
+  if (const Page* page = find(at)) return part_in(*page);
+  if (table_ == 0) {
+    table_ = root_;
+    level_ = levels_ - 1;
+  }
+  walks_ = true;
+  const std::uint64_t index = at >> shift() & low_bits(9);
+  const GuestVirt entry{table_ + index * sizeof(std::uint64_t)};
+  return MemoryRequest{.what = MemoryRequest::What::kLoad,
+                       .address = entry,
+                       .read_at = entry,
+                       .size = sizeof(std::uint64_t)};
+}
+
+// The algorithm of section "Virtual Address Translation Process".
+bool SupervisorMemory::entry(std::optional<std::uint64_t> value) {
+  walks_ = false;
+  table_ = 0;
+  if (!value || (*value & kValid) == 0 || (*value & (kRead | kWrite)) == kWrite) return give_up();
+  std::uint64_t frame = *value >> 10 & low_bits(44);
+  const std::uint64_t at = wanted_->read_at.value;
+  if ((*value & (kRead | kExecute)) == 0) {
+    if (level_ == 0) return give_up();
+    --level_;
+    table_ = frame << 12;
+    return table_ != 0 || give_up();
+  }
+  if ((frame & low_bits(9 * level_)) != 0) return give_up();  // a misaligned superpage
+  if ((*value & kNapot) != 0) {
+    // Svnapot: the low bits 1000 of the frame say 64 KiB, and are the address's own.
+    if (level_ != 0 || (frame & 0xf) != 8) return give_up();
+    frame = (frame & ~std::uint64_t{0xf}) | (at >> 12 & 0xf);
+  }
+  const std::uint64_t bytes = std::uint64_t{1} << shift();
+  keep({at - at % bytes, bytes, frame << 12});
+  return true;
+}
+
+}  // namespace ringside::wire
