@@ -53,6 +53,7 @@ constexpr RegisterName kNames[] = {
     {"sstatus", kSstatus, AskedFor::kKernelSample, 1},
     {"mstatus", kSstatus, AskedFor::kKernelSample, 3},
     {"stvec", kStvec, AskedFor::kOnDemand},
+    {"mtvec", kStvec, AskedFor::kKernelSample, 3},
     {"sscratch", kSscratch, AskedFor::kOnDemand},
     {"scause", kScause, AskedFor::kOnDemand},
     {"stval", kStval, AskedFor::kOnDemand},

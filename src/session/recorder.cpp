@@ -355,7 +355,8 @@ Result<void> Recorder::handle(const wire::Capture& capture,
                               .capture = std::nullopt,
                               .attribution = {}};
   feedback_.learn(capture, sample.parts.front());
-  if (capture.firmware) feedback_.learn_firmware(capture.vcpu, capture.firmware->frame);
+  if (capture.firmware && capture.firmware->frame)
+    feedback_.learn_firmware(capture.vcpu, *capture.firmware->frame);
   ++samples_;
   ++samples_by_level_[static_cast<std::size_t>(capture.level)];
   const std::vector<Frame>& frames = sample.parts.front().frames;

@@ -133,7 +133,6 @@ Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
     count(stack);
     return stack;
   }
-  if (!registers.has(platform->roles.sp)) return {};
   const GuestVirt pc{registers.get(platform->roles.pc)};
   PrivilegeLevel level = capture.level;
   if (level == PrivilegeLevel::kUnknown && registers.has(platform->saved_mode.reg))
@@ -148,6 +147,8 @@ Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
   else if (level == PrivilegeLevel::kFirmware ||
            (!options_.kernel_seen && may_be_firmware(pc, *platform)))
     stack = single_frame(pc, FrameKind::kFirmware, StopReason::kFirmware);
+  else if (!registers.has(platform->roles.sp))
+    stack = single_frame(pc, FrameKind::kKernel, StopReason::kNoRegisters);
   else
     walk(capture, *platform, stack);
   count(stack);

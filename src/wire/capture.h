@@ -68,7 +68,9 @@ struct Capture {
   // The vCPU was in firmware, and this is the code that firmware had interrupted.
   struct Firmware {
     GuestVirt pc;
-    GuestVirt frame;  // physical: where it keeps that code's registers (firmware_frame.h)
+    // Physical: where it keeps that code's registers (firmware_frame.h); nothing where it had not
+    // saved them yet.
+    std::optional<GuestVirt> frame;
   };
   std::optional<Firmware> firmware;
   std::vector<MemoryPiece> pieces;

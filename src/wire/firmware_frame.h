@@ -24,6 +24,17 @@ constexpr std::uint64_t kMachine = 3;
 constexpr std::uint64_t mode_of(std::uint64_t status) { return status >> kModeShift & 3; }
 // mstatus.MPV: the code is a guest's of the guest.
 inline constexpr std::uint64_t kIsGuests = std::uint64_t{1} << 39;
+// The stack pointer of what entry code has called, once it has saved everything, lies below the
+// frame, and not further than this. On entry and on return an earlier trap's registers may be in
+// the frame, with the same pc.
+inline constexpr std::uint64_t kMostBelow = 64 * 1024;
+constexpr bool is_below(std::uint64_t sp, std::uint64_t frame) {
+  return frame - sp - 1 < kMostBelow;
+}
+// The instruction that calls firmware.
+inline constexpr std::uint64_t kEcallBytes = 4;
+// The bits of mtvec that are the address of the entry of all exceptions.
+inline constexpr std::uint64_t kEntry = ~std::uint64_t{3};
 // What firmware changes while it runs: MIE, MPRV, SUM and MXR, which it reads memory of its caller
 // with.
 inline constexpr std::uint64_t kChanges = 1u << 3 | 1u << 17 | 1u << 18 | 1u << 19;

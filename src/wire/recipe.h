@@ -55,8 +55,8 @@ enum class RecipeOpcode : std::uint8_t {
   kCopyString,  // copy from slot[a] up to the first zero byte, which is not copied, or imm bytes
   kEnter,       // on riscv64 in machine mode: from here on, in the recipes behind this one, too,
                 // registers are those that firmware has saved at the physical address slot[a]
-                // (firmware_frame.h), of mode slot[dst], and memory is as they see it, by the page
-                // tables of the value slot[b] of satp
+  // (firmware_frame.h; 0: not yet, they are the vCPU's), of mode slot[dst], and memory
+  // is as they see it, by the page tables of the value slot[b] of satp
 };
 
 struct RecipeOp {
@@ -274,7 +274,11 @@ class RecipeRun {
       slots_[op.dst] = entered_->satp;
     } else if (op.a == kPriv) {
       slots_[op.dst] = entered_->mode;
-    } else if (op.a > kPc || budget_.loads == 0) {
+    } else if (op.a > kPc) {
+      at_ += op.skip;
+    } else if (entered_->frame == GuestVirt{}) {
+      slots_[op.dst] = registers_->get(op.a == kPc ? std::uint8_t{kSepc} : op.a);
+    } else if (budget_.loads == 0) {
       at_ += op.skip;
     } else {
       --budget_.loads;

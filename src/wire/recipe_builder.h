@@ -100,8 +100,8 @@ class RecipeBuilder {
   void emit(Slot value, std::uint16_t tag);
 
   // riscv64 in machine mode: registers and memory are, to the end of the program, those of the code
-  // that firmware has interrupted. Its registers are saved at `frame`, `satp` is that register's
-  // value, `mode` 0 (user) or 1 (supervisor).
+  // that firmware has interrupted. Its registers are saved at `frame` (0: not yet), `satp` is that
+  // register's value, `mode` 0 (user) or 1 (supervisor).
   void enter(Slot frame, Slot satp, Slot mode);
 
   // Begins another recipe, with slots and labels of its own.

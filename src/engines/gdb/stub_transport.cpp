@@ -60,7 +60,8 @@ bool StubTransport::ask_more(wire::Capture& capture, bool copies) {
   const bool is_physical = capture.level == PrivilegeLevel::kFirmware &&
                            arch::info_of(capture.arch).firmware_is_physical;
   const bool has_walk = is_user || capture.level == PrivilegeLevel::kKernel || is_physical;
-  if (ram_ == nullptr || !copies || !has_walk) return false;
+  // A recipe asks for what firmware has interrupted.
+  if (ram_ == nullptr || !copies || !has_walk) return copies && is_physical;
   vcpus_[capture.vcpu.value].of_walk = capture.registers;
   if (ask_for_walk(capture)) {
     waiting_.push_back(capture.vcpu);

@@ -13,8 +13,6 @@ namespace {
 using namespace arch::riscv64;
 namespace saved = wire::firmware_frame;
 
-constexpr std::uint64_t kEcallBytes = 4;
-
 // The last trap has interrupted less privileged code, which is no guest's of the guest.
 bool is_interruption(const arch::Registers& registers) {
   const bool has_all = registers.has(kSepc) && registers.has(kSstatus) && registers.has(kSatp) &&
@@ -25,11 +23,12 @@ bool is_interruption(const arch::Registers& registers) {
 }
 
 // Firmware steps over the instruction that has called it in the frame only.
-bool is_frame_of(const arch::Registers& registers, Bytes frame) {
+bool is_frame_of(const arch::Registers& registers, GuestVirt at, Bytes frame) {
   const auto word = [&](std::uint32_t offset) { return load<std::uint64_t>(frame, offset); };
   const std::uint64_t pc = word(saved::offset_of(kPc));
   const std::uint64_t epc = registers.get(kSepc);
-  return word(saved::offset_of(kZero)) == 0 && (pc == epc || pc == epc + kEcallBytes) &&
+  return saved::is_below(registers.get(kSp), at.value) && word(saved::offset_of(kZero)) == 0 &&
+         (pc == epc || pc == epc + saved::kEcallBytes) &&
          ((word(saved::kStatus) ^ registers.get(kSstatus)) & ~saved::kChanges) == 0;
 }
 
@@ -44,8 +43,8 @@ std::optional<Frame> find_on_stack(const wire::Capture& capture) {
     if (piece.why != wire::PieceKind::kCurrentStack || piece.size < saved::kBytes) continue;
     const Bytes stack = capture.bytes_of(piece);
     for (std::size_t at = (piece.size - saved::kBytes) & ~std::size_t{7};; at -= saved::kWord) {
-      const Bytes bytes = stack.subspan(at, saved::kBytes);
-      if (is_frame_of(capture.registers, bytes)) return Frame{piece.address + at, bytes};
+      const Frame frame{piece.address + at, stack.subspan(at, saved::kBytes)};
+      if (is_frame_of(capture.registers, frame.at, frame.bytes)) return frame;
       if (at == 0) break;
     }
   }
@@ -56,14 +55,24 @@ std::optional<Frame> copied_frame(const wire::Capture& capture) {
   const wire::MemoryPiece* piece = capture.tagged(saved::kTag);
   if (piece == nullptr || piece->size != saved::kBytes) return std::nullopt;
   const Bytes bytes = capture.bytes_of(*piece);
-  return is_frame_of(capture.registers, bytes) ? std::optional(Frame{piece->address, bytes})
-                                               : std::nullopt;
+  return is_frame_of(capture.registers, piece->address, bytes)
+             ? std::optional(Frame{piece->address, bytes})
+             : std::nullopt;
 }
 
-arch::Registers registers_in(const wire::Capture& capture, const Frame& frame) {
+// Nothing has been saved yet at the first instruction.
+bool is_at_entry(const arch::Registers& registers) {
+  return registers.has(kStvec) && (registers.get(kStvec) & saved::kEntry) == registers.get(kPc);
+}
+
+// Where that code was is always there.
+arch::Registers registers_in(const wire::Capture& capture, const std::optional<Frame>& frame) {
   arch::Registers registers;
   for (std::uint8_t reg = kRa; reg <= kT6; ++reg)
-    registers.set(reg, load<std::uint64_t>(frame.bytes, saved::offset_of(reg)));
+    if (frame)
+      registers.set(reg, load<std::uint64_t>(frame->bytes, saved::offset_of(reg)));
+    else if (is_at_entry(capture.registers))
+      registers.set(reg, capture.registers.get(reg));
   registers.set(kPc, capture.registers.get(kSepc));
   registers.set(kPriv, saved::mode_of(capture.registers.get(kSstatus)));
   registers.set(kSatp, capture.registers.get(kSatp));
@@ -74,12 +83,13 @@ arch::Registers registers_in(const wire::Capture& capture, const Frame& frame) {
 
 bool enter_interrupted_code(wire::Capture& capture) {
   if (capture.arch != Arch::kRiscv64 || !is_interruption(capture.registers)) return false;
-  auto frame = copied_frame(capture);
-  const bool has_memory = frame.has_value();
-  if (!frame) frame = find_on_stack(capture);
-  if (!frame) return false;
-  const arch::Registers registers = registers_in(capture, *frame);
-  capture.firmware = {GuestVirt{capture.registers.get(kPc)}, frame->at};
+  const bool is_entry = is_at_entry(capture.registers);
+  auto frame = is_entry ? std::nullopt : copied_frame(capture);
+  const bool has_memory = is_entry || frame;
+  if (!has_memory) frame = find_on_stack(capture);
+  const arch::Registers registers = registers_in(capture, frame);
+  capture.firmware = {GuestVirt{capture.registers.get(kPc)},
+                      frame ? std::optional(frame->at) : std::nullopt};
   capture.registers = registers;
   capture.level = arch::privilege_level_of(capture.arch, registers);
   if (has_memory) return true;

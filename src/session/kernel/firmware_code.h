@@ -4,11 +4,12 @@
 
 namespace ringside::session {
 
-// Where a capture of firmware has the registers of the code that it interrupted, copied by the
-// recipe (guestos/firmware_recipe.h) or found on firmware's stack, makes it a capture of that code:
-// its registers and its level, and Capture::firmware reports the rest. Nothing of that code's
-// memory is there in the second case. False: the capture is as it was. On riscv64 only: an
-// OpenSBI's, or of any other firmware with frames like its.
+// Makes a capture of firmware one of the code that firmware has interrupted, with its level, where
+// the last trap was of less privileged code: mepc has its pc. Capture::firmware reports the rest.
+// That code's registers are the vCPU's own at the first instruction of firmware's entry. Later the
+// recipe has copied them (guestos/firmware_recipe.h), or they are found on firmware's stack, and
+// nothing of that code's memory is there; else its other registers are not known. False: the
+// capture is as it was. riscv64 only; frames like OpenSBI's.
 bool enter_interrupted_code(wire::Capture& capture);
 
 }  // namespace ringside::session

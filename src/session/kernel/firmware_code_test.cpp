@@ -67,7 +67,7 @@ void expect_interrupted(const wire::Capture& capture, PrivilegeLevel level) {
   EXPECT_FALSE(capture.registers.has(kSepc));  // of the supervisor
   ASSERT_TRUE(capture.firmware);
   EXPECT_EQ(capture.firmware->pc.value, 0x8000'5432u);
-  EXPECT_EQ(capture.firmware->frame.value, kStack + kFrameAt * 8);
+  EXPECT_EQ(capture.firmware->frame, GuestVirt{kStack + kFrameAt * 8});
 }
 
 TEST(FirmwareCode, AFrameOnItsStackIsTheCallers) {
@@ -94,6 +94,27 @@ TEST(FirmwareCode, UserCodeIsInterruptedToo) {
   expect_interrupted(capture, PrivilegeLevel::kUser);
 }
 
+// At the first instruction; mtvec has the mode in its low bits.
+TEST(FirmwareCode, AtItsEntryTheRegistersAreTheCallers) {
+  Firmware firmware;
+  firmware.registers.set(kStvec, 0x8000'5430 | 1);
+  firmware.registers.set(kTp, 0x1234);
+  firmware.stack = {};
+  wire::Capture capture = firmware.capture();
+  ASSERT_TRUE(enter_interrupted_code(capture));  // two bytes behind it
+  EXPECT_FALSE(capture.registers.has(kSp));
+  firmware.registers.set(kPc, 0x8000'5430);
+  capture = firmware.capture();
+  ASSERT_TRUE(enter_interrupted_code(capture));
+  EXPECT_EQ(capture.registers.get(kPc), kPcOfCall);
+  EXPECT_EQ(capture.registers.get(kSp), kStack);
+  EXPECT_EQ(capture.registers.get(kTp), 0x1234u);
+  EXPECT_EQ(capture.level, PrivilegeLevel::kKernel);
+  ASSERT_TRUE(capture.firmware);
+  EXPECT_FALSE(capture.firmware->frame);
+  EXPECT_EQ(capture.pieces.size(), 1u);  // of the caller's memory
+}
+
 // Firmware steps over ecall in the frame, and reads its caller's memory by MPRV.
 TEST(FirmwareCode, WhatFirmwareChangesDoesNotCount) {
   Firmware firmware;
@@ -105,28 +126,37 @@ TEST(FirmwareCode, WhatFirmwareChangesDoesNotCount) {
 }
 
 TEST(FirmwareCode, OtherFramesAreNotTheCallers) {
-  const auto is_entered = [](auto change) {
+  enum class Found { kFrame, kPc, kNothing };
+  const auto found_after = [](auto change) {
     Firmware firmware;
     change(firmware);
     wire::Capture capture = firmware.capture();
-    const bool is = enter_interrupted_code(capture);
-    EXPECT_EQ(capture.level == PrivilegeLevel::kFirmware, !is);
-    return is;
+    const bool is_entered = enter_interrupted_code(capture);
+    EXPECT_EQ(capture.level == PrivilegeLevel::kFirmware, !is_entered);
+    if (!is_entered) return Found::kNothing;
+    EXPECT_EQ(capture.registers.get(kPc), kPcOfCall);
+    EXPECT_EQ(capture.registers.has(kSp), capture.firmware->frame.has_value());
+    return capture.firmware->frame ? Found::kFrame : Found::kPc;
   };
-  EXPECT_TRUE(is_entered([](Firmware&) {}));
-  // An earlier trap's, a later one's, of firmware itself, of a guest's guest, before any trap.
-  EXPECT_FALSE(is_entered([](Firmware& f) { f.stack[kFrameAt + 32] += 8; }));
-  EXPECT_FALSE(is_entered([](Firmware& f) { f.stack[kFrameAt + 33] ^= 1u << 8; }));
-  EXPECT_FALSE(is_entered([](Firmware& f) { f.stack[kFrameAt] = 1; }));
-  EXPECT_FALSE(is_entered([](Firmware& f) {
-    f.registers.set(kSstatus, kStatus | 3u << 11);
-    f.stack[kFrameAt + 33] = kStatus | 3u << 11;
-  }));
-  EXPECT_FALSE(is_entered([](Firmware& f) {
-    f.registers.set(kSstatus, kStatus | std::uint64_t{1} << 39);
-    f.stack[kFrameAt + 33] = kStatus | std::uint64_t{1} << 39;
-  }));
-  EXPECT_FALSE(is_entered([](Firmware& f) { f.registers.valid = 0; }));
+  EXPECT_EQ(found_after([](Firmware&) {}), Found::kFrame);
+  // Of an earlier trap, and of a later one; entry code, which has not saved everything.
+  EXPECT_EQ(found_after([](Firmware& f) { f.stack[kFrameAt + 32] += 8; }), Found::kPc);
+  EXPECT_EQ(found_after([](Firmware& f) { f.stack[kFrameAt + 33] ^= 1u << 8; }), Found::kPc);
+  EXPECT_EQ(found_after([](Firmware& f) { f.stack[kFrameAt] = 1; }), Found::kPc);
+  EXPECT_EQ(found_after([](Firmware& f) { f.registers.set(kSp, kStack + kFrameAt * 8); }),
+            Found::kPc);
+  // Firmware itself was interrupted, or a guest's guest; nothing was.
+  EXPECT_EQ(found_after([](Firmware& f) {
+              f.registers.set(kSstatus, kStatus | 3u << 11);
+              f.stack[kFrameAt + 33] = kStatus | 3u << 11;
+            }),
+            Found::kNothing);
+  EXPECT_EQ(found_after([](Firmware& f) {
+              f.registers.set(kSstatus, kStatus | std::uint64_t{1} << 39);
+              f.stack[kFrameAt + 33] = kStatus | std::uint64_t{1} << 39;
+            }),
+            Found::kNothing);
+  EXPECT_EQ(found_after([](Firmware& f) { f.registers.valid = 0; }), Found::kNothing);
 }
 
 // The recipe copies just what enter_interrupted_code() takes.
@@ -156,6 +186,9 @@ TEST(FirmwareCode, TheRecipeEntersWhereTheFrameIsTheCallers) {
   EXPECT_EQ(copies(firmware), 0u);
   firmware = {};
   firmware.registers.set(kSstatus, kStatus ^ 1u << 8);
+  EXPECT_EQ(copies(firmware), 0u);
+  firmware = {};
+  firmware.registers.set(kSp, kStack + kFrameAt * 8);
   EXPECT_EQ(copies(firmware), 0u);
   firmware = {};
   firmware.registers.set(kPriv, 1);

@@ -10,9 +10,9 @@ namespace {
 std::vector<wire::RecipeOp> recipe_of(const guestos::Adapter& adapter, VcpuId id,
                                       const CaptureFeedback::Advice& advice) {
   std::vector<wire::RecipeOp> usual = adapter.recipe(id, advice.links);
-  if (!advice.firmware_frame || usual.empty()) return usual;
+  if (adapter.arch() != Arch::kRiscv64 || usual.empty()) return usual;
   wire::RecipeBuilder builder;
-  guestos::enter_interrupted_code(builder, *advice.firmware_frame);
+  guestos::enter_interrupted_code(builder, advice.firmware_frame);
   builder.next_recipe();
   std::vector<wire::RecipeOp> recipe = builder.take();
   recipe.insert(recipe.end(), usual.begin(), usual.end());
