@@ -37,7 +37,7 @@ KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
   return kernel;
 }
 
-// Firmware runs for the code that it has interrupted. Of user code the last part is what is
+// Firmware runs for the code that it has interrupted. The last part of user code is
 // written.
 void add_firmware(const wire::Capture& capture, std::vector<Stack>& parts) {
   const bool is_user = capture.level == PrivilegeLevel::kUser;

@@ -35,8 +35,8 @@ constexpr bool is_below(std::uint64_t sp, std::uint64_t frame) {
 inline constexpr std::uint64_t kEcallBytes = 4;
 // The bits of mtvec that are the address of the entry of all exceptions.
 inline constexpr std::uint64_t kEntry = ~std::uint64_t{3};
-// What firmware changes while it runs: MIE, MPRV, SUM and MXR, which it reads memory of its caller
-// with.
+// The bits that firmware changes while it runs: MIE, MPRV, SUM and MXR, which it reads memory of
+// its caller with.
 inline constexpr std::uint64_t kChanges = 1u << 3 | 1u << 17 | 1u << 18 | 1u << 19;
 
 // The tag of the piece with such a frame.

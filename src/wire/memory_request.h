@@ -7,7 +7,7 @@
 
 namespace ringside::wire {
 
-// What a run of a recipe wants to have read (recipe.h).
+// A read that a run of a recipe wants (recipe.h).
 struct MemoryRequest {
   enum class What : std::uint8_t {
     kLoad,    // a value of `size` bytes; the run cannot go on before loaded() has been called

@@ -76,7 +76,7 @@ def check(options, kind, way, folder):
     named = good + sum(seen[" < ".join(CHAINS[0][:length])] for length in range(2, len(CHAINS[0])))
     if good < FEWEST_WHOLE * whole or named < FEWEST_NAMED * whole:
         failures += [f"{kind}, {way}: {count} times {text}" for text, count in seen.most_common(5)]
-    # What is not whole ends early, and never elsewhere.
+    # Others end early, and never elsewhere.
     unnamed = re.compile(r"\[firmware\]( < 0x802[0-9a-f]+)?$")
     allowed = [chain[:length] for chain in CHAINS for length in range(2, len(chain))]
     failures += [f"{kind}, {way}: wrong: {text}" for text in seen

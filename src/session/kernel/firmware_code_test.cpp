@@ -22,7 +22,7 @@ constexpr std::uint64_t kPcOfCall = 0xffffffff8000b0c4;
 // SPIE and MPP: supervisor (The RISC-V Instruction Set Manual, volume II, "mstatus").
 constexpr std::uint64_t kStatus = 0xa'0000'0800 | 1u << 5;
 
-// What OpenSBI keeps: x0 to x31, mepc, mstatus.
+// OpenSBI keeps x0 to x31, mepc, mstatus.
 struct Firmware {
   arch::Registers registers;
   std::array<std::uint64_t, kStackWords> stack{};
@@ -139,7 +139,7 @@ TEST(FirmwareCode, OtherFramesAreNotTheCallers) {
     return capture.firmware->frame ? Found::kFrame : Found::kPc;
   };
   EXPECT_EQ(found_after([](Firmware&) {}), Found::kFrame);
-  // Of an earlier trap, and of a later one; entry code, which has not saved everything.
+  // An earlier trap's frame, and a later one's; entry code, which has not saved everything.
   EXPECT_EQ(found_after([](Firmware& f) { f.stack[kFrameAt + 32] += 8; }), Found::kPc);
   EXPECT_EQ(found_after([](Firmware& f) { f.stack[kFrameAt + 33] ^= 1u << 8; }), Found::kPc);
   EXPECT_EQ(found_after([](Firmware& f) { f.stack[kFrameAt] = 1; }), Found::kPc);

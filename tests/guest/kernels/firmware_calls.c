@@ -51,7 +51,7 @@ void start_hart(void);
 static u64 leaf_of(const void* page) { return ((u64)page >> 12) << 10 | kAll; }
 static u64 table_of(const void* table) { return ((u64)table >> 12) << 10 | kValid; }
 
-// Of the SBI specification's binary encoding.
+// By the SBI specification's binary encoding.
 static NOINLINE long sbi(u64 extension, u64 function, u64 one, u64 two, u64 three) {
   register u64 a0 __asm__("a0") = one;
   register u64 a1 __asm__("a1") = two;
