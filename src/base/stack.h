@@ -72,7 +72,7 @@ enum class StopReason : std::uint8_t {
   kBadAddress,    // the return address is not in code
   kNotAdvancing,  // the stack pointer would not move on, or is misaligned
   kTooDeep,       // more frames than the limit
-  kNoRegisters,   // no pc or stack pointer: the stub gave none, or firmware is saving them
+  kNoRegisters,   // no pc or stack pointer of the code
   kGuessed,       // reached an end, but by way of a frame that was guessed
   kLostRegister,  // the rule needs a register whose value is not known in this frame
 };

@@ -37,6 +37,7 @@ std::string advice(const std::string& reason, const profile::Profile& profile) {
     return "do not suspend it (Ctrl-Z) while it records";
   if (is_one_of(reason, {recording::kLostToGuestRing, recording::kLostByOverwriting}))
     return "give the guest's rings more words, or let the guest sample less often";
+  if (views::ran_no_code(profile)) return "try --engine gdb, which shows what the vCPUs do";
   if (!is_by_host(reason, profile))
     return engine == "ring" ? "let the guest sample less often"
                             : "sample less often (-F, --interval)";

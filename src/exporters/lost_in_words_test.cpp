@@ -58,6 +58,20 @@ TEST(LostInWords, SampleLessOftenWhereThatHelps) {
               Not(HasSubstr("less often")));
 }
 
+// A vCPU that repeats a trap for good runs no code that a plugin sees.
+TEST(LostInWords, NothingIsSaidOfTheHostWhereNoCodeRan) {
+  TestRecording recording;
+  recording::Statistics statistics;
+  statistics.due = statistics.lost = 600;
+  statistics.counters = {{recording::kLostToVcpu, 600}};
+  EXPECT_TRUE(recording.writer().add_statistics(statistics));
+  profile::Profile profile = recording.profile();
+  profile.header.engine = "tcg";
+  profile.header.interval_ns = 5'000'000;
+  EXPECT_THAT(lost_in_words(profile), AllOf(HasSubstr("--engine gdb"), Not(HasSubstr("busy"))));
+  EXPECT_EQ(bent_in_words(profile), "");
+}
+
 TEST(BentInWords, TheReasonAndWhereToRead) {
   auto profile = losing(110, recording::kLostByHost);
   profile.header.engine = "gdb";

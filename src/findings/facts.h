@@ -28,7 +28,10 @@ struct GuestFacts {
   std::optional<kernel_image::Identity> identity;  // of kernel_file and the guest's memory
   bool has_symbols = false;                        // --symbols
   bool code_was_read = false;                      // of a kernel without a file
-  bool has_qemus_firmware = false;                 // in whose mode no kernel runs
+  std::uint64_t trap_loops = 0;     // samples of vCPUs that repeat a trap for good, and
+  GuestVirt trap_loop_at;           // where the last one does
+  bool no_code_ran = false;         // the plugin saw none, while the host ran the vCPU
+  bool has_qemus_firmware = false;  // in whose mode no kernel runs
 };
 
 // Where names come from: by who names the frames of a recording.

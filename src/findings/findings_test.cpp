@@ -128,6 +128,11 @@ constexpr Case<GuestFacts> kGuestCases[] = {
        guest.was_looked_for = true;
      },
      [](GuestFacts& guest) { guest.kernel_was_found = true; }},
+    {"trap-loop",
+     [](GuestFacts& guest) { samples(guest, PrivilegeLevel::kKernel) = guest.trap_loops = 1; },
+     [](GuestFacts& guest) { guest.trap_loops = 0; }},
+    {"no-code-ran", [](GuestFacts& guest) { guest.no_code_ran = true; },
+     [](GuestFacts& guest) { guest.no_code_ran = false; }},
     {"firmware-alone",
      [](GuestFacts& guest) {
        run_firmware(guest);

@@ -46,7 +46,7 @@ bool differs_by_text(const GuestFacts& guest) {
 }
 
 bool misses_kernel(const GuestFacts& guest) {
-  return samples(guest, PrivilegeLevel::kKernel) > 0 && guest.was_looked_for &&
+  return samples(guest, PrivilegeLevel::kKernel) > guest.trap_loops && guest.was_looked_for &&
          !guest.kernel_was_found && !guest.identity;
 }
 
@@ -153,6 +153,19 @@ constexpr Finding<GuestFacts> kOfGuest[] = {
            guest.compared_files == 0
                ? std::string()
                : fmt::format(" (ELF files compared here and below: {})", guest.compared_files))};
+     }},
+    {"trap-loop", [](const GuestFacts& guest) { return guest.trap_loops > 0; },
+     [](const GuestFacts& guest) {
+       return Sentences{fmt::format(
+           "at {} of {} samples a vCPU repeats a trap for good, and runs no instruction: mtvec is "
+           "{:#x}, and the code there cannot run. QEMU's option -d int prints which traps come",
+           guest.trap_loops, all_samples(guest), guest.trap_loop_at.value)};
+     }},
+    {"no-code-ran", [](const GuestFacts& guest) { return guest.no_code_ran; },
+     [](const GuestFacts&) {
+       return Sentences{
+           "the host ran the vCPUs, and the plugin saw no code of theirs: they may repeat a trap "
+           "for good. Record with --engine gdb, which shows where"};
      }},
     {"firmware-alone",
      [](const GuestFacts& guest) { return is_firmware(guest) && guest.has_qemus_firmware; },

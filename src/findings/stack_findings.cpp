@@ -117,8 +117,8 @@ bool has_no_registers(const StackFacts& stacks) {
 template <Part part>
 Sentences without_registers(const StackFacts& stacks) {
   return {broken(stacks, part,
-                 "most of these have no registers: if the stub is not QEMU's, attach otherwise "
-                 "(--qmp, --engine)")};
+                 "most of these have no registers: firmware was saving them, no code ran, or the "
+                 "stub gives none; if that is not QEMU's, attach otherwise (--qmp, --engine)")};
 }
 
 template <Part part>

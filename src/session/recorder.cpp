@@ -14,6 +14,7 @@
 #include "cases/recorded_captures.h"
 #include "findings/findings.h"
 #include "recording/counters.h"
+#include "session/kernel/trap_loop.h"
 #include "session/one_thread.h"
 #include "session/recorded_image.h"
 #include "unwind/walked_stack.h"
@@ -31,6 +32,8 @@ constexpr std::size_t kQueueBytes = 64u << 20;
 constexpr std::size_t kBacklogBytes = 4u << 20;
 // Modules are looked for once a second, which takes some time on a busy host.
 constexpr std::uint64_t kCodePatienceNs = 2'000'000'000;
+// So many that are all lost for one reason are no accident.
+constexpr std::uint64_t kEnoughTicks = 100;
 
 KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
   kernel.system.asynchronous = engine.self_paced() != nullptr;
@@ -359,6 +362,10 @@ Result<void> Recorder::handle(const wire::Capture& capture,
     feedback_.learn_firmware(capture.vcpu, *capture.firmware->frame);
   ++samples_;
   ++samples_by_level_[static_cast<std::size_t>(capture.level)];
+  if (repeats_a_trap(capture)) {
+    ++trap_loops_;
+    trap_loop_at_ = sample.parts.front().frames.front().address;
+  }
   const std::vector<Frame>& frames = sample.parts.front().frames;
   knows_guest_ |= capture.level == PrivilegeLevel::kGuest && !frames.empty() &&
                   images_.find_code(frames.front().address) != nullptr;
@@ -503,12 +510,17 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
   return statistics;
 }
 
-findings::GuestFacts Recorder::guest_facts(const RecordResult& result) const {
+findings::GuestFacts Recorder::guest_facts(const Sampler::Outcome& outcome,
+                                           const RecordResult& result) const {
   findings::GuestFacts facts;
   facts.arch = engine_->arch();
   facts.samples_by_level = samples_by_level_;
   facts.kernel_is_guests = knows_guest_;
   facts.kernel_left_s = kernel_left_s_;
+  facts.trap_loops = trap_loops_;
+  facts.trap_loop_at = trap_loop_at_;
+  facts.no_code_ran = engine_->self_paced() != nullptr && samples_ + idle_ == 0 &&
+                      outcome.due >= kEnoughTicks && outcome.lost.delayed == outcome.due;
   watch_.add_facts(facts);
   const bool is_reported = result.error && result.error->code == ErrorCode::kMismatch;
   // A replay has no more of the guest's memory than what showed where the kernel is.
@@ -546,7 +558,8 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
   if (!outcome.silence.empty()) result.warnings.push_back(outcome.silence);
   if (!outcome.moved.empty())
     result.warnings.push_back("the recording ends here, because " + outcome.moved);
-  for (std::string& sentence : findings::sentences(findings::of_guest(), guest_facts(result)))
+  for (std::string& sentence :
+       findings::sentences(findings::of_guest(), guest_facts(outcome, result)))
     result.warnings.push_back(std::move(sentence));
   for (std::string& caveat : watch_.adapter().caveats())
     result.warnings.push_back(std::move(caveat));

@@ -132,7 +132,8 @@ class Recorder {
   static void suspend_if_wanted(Control& control, Sampler& sampler);
   void end_in_time(Control& control, Sampler& sampler);
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
-  [[nodiscard]] findings::GuestFacts guest_facts(const RecordResult& result) const;
+  [[nodiscard]] findings::GuestFacts guest_facts(const Sampler::Outcome& outcome,
+                                                 const RecordResult& result) const;
   void add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const;
 
   engines::Engine* engine_;
@@ -163,7 +164,9 @@ class Recorder {
   std::uint64_t waited_states_ = 0;          // engines::Tick::waited
   std::uint64_t outside_ticks_ = 0;          // taken, and not of the part that is to be recorded
   std::array<std::uint64_t, kPrivilegeLevelCount> samples_by_level_{};
-  bool knows_guest_ = false;  // the kernel that was found is a guest's
+  bool knows_guest_ = false;      // the kernel that was found is a guest's
+  std::uint64_t trap_loops_ = 0;  // samples of a vCPU that repeats a trap
+  GuestVirt trap_loop_at_;
   std::uint64_t stack_bytes_ = 0;
   std::map<VcpuId, std::uint64_t> ticks_by_vcpu_;
   bool kernel_seen_ = false;

@@ -27,8 +27,8 @@ std::uint64_t counter_of(const profile::Profile& profile, std::string_view name)
 std::uint64_t lost_by_host(const profile::Profile& profile, bool stops) {
   const std::uint64_t not_run = counter_of(profile, recording::kLostByHost);
   const std::uint64_t not_in_time = counter_of(profile, recording::kLostToVcpu);
-  return stops || (!samples_seldom(profile) && not_run < not_in_time) ? not_run
-                                                                      : not_run + not_in_time;
+  const bool is_rate = !samples_seldom(profile) && not_run < not_in_time;
+  return stops || is_rate || ran_no_code(profile) ? not_run : not_run + not_in_time;
 }
 
 }  // namespace
@@ -36,6 +36,13 @@ std::uint64_t lost_by_host(const profile::Profile& profile, bool stops) {
 bool samples_seldom(const profile::Profile& profile) {
   constexpr std::uint64_t kSeldomNs = 2'000'000;
   return profile.header.interval_ns >= kSeldomNs;
+}
+
+bool ran_no_code(const profile::Profile& profile) {
+  const Summary summary = make_summary(profile);
+  return profile.header.engine == "tcg" && profile.recorded && summary.sampled == 0 &&
+         summary.idle == 0 && counter_of(profile, recording::kLostToVcpu) != 0 &&
+         counter_of(profile, recording::kLostToVcpu) == profile.recorded->due;
 }
 
 HostBend host_bend(const profile::Profile& profile) {

@@ -232,8 +232,9 @@ class Reader {
     constexpr std::uint64_t kSstatusFields = 0x80000003000de762;
     if (mode != kMachine && registers.has(riscv::kSstatus))
       registers.set(riscv::kSstatus, registers.get(riscv::kSstatus) & kSstatusFields);
-    if (mode == kMachine && of_machine_mode_.has(riscv::kSepc))
-      registers.set(riscv::kSepc, of_machine_mode_.get(riscv::kSepc));
+    for (const std::uint8_t reg : {riscv::kSepc, riscv::kStvec})
+      if (mode == kMachine && of_machine_mode_.has(reg))
+        registers.set(reg, of_machine_mode_.get(reg));
   }
 
   // One file may have both vectors, of a kernel that keeps the machine's timer for itself: most of

@@ -32,6 +32,12 @@ bool is_frame_of(const arch::Registers& registers, GuestVirt at, Bytes frame) {
          ((word(saved::kStatus) ^ registers.get(kSstatus)) & ~saved::kChanges) == 0;
 }
 
+// mret leaves user mode as the previous one, after a trap of firmware's own code too.
+bool is_surely_supervisors(const arch::Registers& registers) {
+  constexpr std::uint64_t kSupervisor = 1;
+  return saved::mode_of(registers.get(kSstatus)) == kSupervisor;
+}
+
 struct Frame {
   GuestVirt at;
   Bytes bytes;
@@ -87,6 +93,7 @@ bool enter_interrupted_code(wire::Capture& capture) {
   auto frame = is_entry ? std::nullopt : copied_frame(capture);
   const bool has_memory = is_entry || frame;
   if (!has_memory) frame = find_on_stack(capture);
+  if (!has_memory && !frame && !is_surely_supervisors(capture.registers)) return false;
   const arch::Registers registers = registers_in(capture, frame);
   capture.firmware = {GuestVirt{capture.registers.get(kPc)},
                       frame ? std::optional(frame->at) : std::nullopt};

@@ -8,7 +8,7 @@ namespace ringside::session {
 // the last trap was of less privileged code: mepc has its pc. Capture::firmware reports the rest.
 // That code's registers are the vCPU's own at the first instruction of firmware's entry. Later the
 // recipe has copied them (guestos/firmware_recipe.h), or they are found on firmware's stack, and
-// nothing of that code's memory is there; else its other registers are not known. False: the
+// nothing of that code's memory is there; else the supervisor's pc alone is known. False: the
 // capture is as it was. riscv64 only; frames like OpenSBI's.
 bool enter_interrupted_code(wire::Capture& capture);
 

@@ -157,6 +157,10 @@ TEST(FirmwareCode, OtherFramesAreNotTheCallers) {
             }),
             Found::kNothing);
   EXPECT_EQ(found_after([](Firmware& f) { f.registers.valid = 0; }), Found::kNothing);
+  // After a return from a trap of its own.
+  EXPECT_EQ(found_after(
+                [](Firmware& f) { f.registers.set(kSstatus, kStatus & ~std::uint64_t{3 << 11}); }),
+            Found::kNothing);
 }
 
 // The recipe copies just what enter_interrupted_code() takes.

@@ -2,6 +2,7 @@
 
 #include "arch/arch_info.h"
 #include "session/kernel/firmware_code.h"
+#include "session/kernel/trap_loop.h"
 
 namespace ringside::session {
 namespace {
@@ -57,6 +58,10 @@ bool KernelLevel::is_beside_kernel(const wire::Capture& capture) const {
 
 void KernelLevel::settle(wire::Capture& capture, const elf::Image* kernel, bool is_torn) {
   if (capture.disposition != wire::Disposition::kSampled) return;
+  if (repeats_a_trap(capture)) {
+    capture.level = PrivilegeLevel::kKernel;
+    return keep_pc_alone(capture);
+  }
   capture.level = level_of(capture, kernel, is_torn);
   if (capture.level == PrivilegeLevel::kFirmware && !is_torn && enter_interrupted_code(capture))
     return;

@@ -11,6 +11,7 @@ namespace ringside::session {
 //     or in EL2, and kernels start there. Not on x86_64, where that is 32-bit code.
 //   The kernel's usual mode: a guest's, where the kernel's own code has been seen in a higher mode
 //     only.
+//     A vCPU that repeats a trap (trap_loop.h) runs no code, and so no firmware.
 //     Where firmware has interrupted other code, and its registers are found, the capture becomes
 //     one of that code (firmware_code.h).
 //   User mode in the upper half of x86_64's addresses: the kernel of a guest, such as Xen's dom0,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arch/arch_info.h"
+#include "arch/riscv64.h"
 #include "elf/elf_writer.h"
 
 namespace ringside::session {
@@ -53,6 +54,25 @@ TEST_F(KernelLevelTest, FirmwaresModeIsTheKernelsWhereItsFileHasTheCode) {
   EXPECT_EQ(settled(kText + 0x2000, kFirmware), kFirmware);
   EXPECT_TRUE(last_.pieces.empty());  // one frame
   EXPECT_TRUE(last_.bytes.empty());
+}
+
+// As QEMU's virt machine does without a kernel: mtvec is 0, where there is no memory.
+TEST_F(KernelLevelTest, ATrapThatInterruptsItsOwnEntryIsNoFirmware) {
+  using namespace arch::riscv64;
+  const auto settled_with = [&](std::uint64_t epc, std::uint64_t entry) {
+    last_ = at(arch_, 0, kFirmware);
+    last_.registers.set(kSp, 0x80001000);
+    last_.registers.set(kPriv, 3);
+    last_.registers.set(kSepc, epc);
+    last_.registers.set(kStvec, entry);
+    level_.settle(last_, nullptr);
+    return last_.level;
+  };
+  EXPECT_EQ(settled_with(0, 0), kKernel);
+  EXPECT_EQ(last_.registers.get(kPc), 0u);
+  EXPECT_FALSE(last_.registers.has(kSp));  // nothing to walk from
+  EXPECT_EQ(settled_with(4, 0), kFirmware);
+  EXPECT_EQ(settled_with(0, 0x80000000), kFirmware);
 }
 
 TEST_F(KernelLevelTest, CodeInTheUpperHalfIsAModulesOfAKernelInEl2) {
