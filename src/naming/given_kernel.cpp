@@ -43,6 +43,15 @@ const recording::ImageInfo* GivenKernel::unseen(GuestVirt at) {
   return nullptr;
 }
 
+const recording::ImageInfo* GivenKernel::unseen_in_firmwares_mode(GuestVirt at) {
+  if (!has_file()) return nullptr;
+  const bool was_used = used_;
+  const auto file = open();
+  used_ = was_used;
+  if (!file || !(*file)->is_code({at.value - options_.load_bias.value_or(0)})) return nullptr;
+  return unseen(at);
+}
+
 Result<std::shared_ptr<const elf::ElfFile>> GivenKernel::open() {
   used_ = true;
   if (!file_) {

@@ -47,6 +47,8 @@ class GivenKernel {
   // The image of kernel code at `at` in a recording that knows no kernel there; null where the file
   // has no such code.
   [[nodiscard]] const recording::ImageInfo* unseen(GuestVirt at);
+  // The same for code in firmware's mode, some of which may be the kernel's: nothing else is used.
+  [[nodiscard]] const recording::ImageInfo* unseen_in_firmwares_mode(GuestVirt at);
   // The file; opened once.
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open();
   // The load bias of the file where `image` was recorded. `running`: what the recording holds of

@@ -109,6 +109,9 @@ const ImageSymbols::Placed& ImageSymbols::placed_given() {
 // of that kernel which the recording does not hold.
 const recording::ImageInfo* ImageSymbols::image_of(const profile::FrameToName& what) {
   const bool is_given = given_.has_file() || given_.has_symbols();
+  if (what.image == nullptr && what.frame.kind == FrameKind::kFirmware)
+    return kernels_.empty() ? given_.unseen_in_firmwares_mode(what.frame.lookup_address())
+                            : nullptr;
   if (what.image != nullptr || !is_kernel(what.frame.kind) || !is_given) return what.image;
   const GuestVirt at = what.frame.lookup_address();
   if (!given_.has_file() || given_.has_load_bias()) return given_.unseen(at);

@@ -212,6 +212,31 @@ TEST_F(KernelFromMemory, IsNamedByItsFileWhereverItRan) {
   EXPECT_TRUE(named.warnings().empty());
 }
 
+// A kernel in machine mode that was recorded without a file counts as firmware.
+TEST_F(KernelFromMemory, CodeInFirmwaresModeIsTheGivenKernelsWhereNoKernelWasRecorded) {
+  const auto name_of = [](ImageSymbols& named, std::uint64_t address) {
+    const recording::RecordedFrame frame{
+        .address = GuestVirt{address}, .exact = true, .kind = FrameKind::kFirmware};
+    profile::NamedFrame out;
+    named.name({frame, nullptr, nullptr}, out);
+    return out.functions.empty() ? "" : out.functions.front();
+  };
+  ImageSymbols named = symbols();
+  EXPECT_EQ(name_of(named, 0x80000110), "");  // OpenSBI's
+  EXPECT_EQ(named.facts(false).given_was_used, false);
+  EXPECT_EQ(name_of(named, kLinked + 0x110), "vfs_read");
+  EXPECT_TRUE(named.facts(false).given_was_used);
+  EXPECT_TRUE(named.facts(false).given_is_unchecked);
+  ImageSymbols moved = symbols(kSlide);
+  EXPECT_EQ(name_of(moved, kLinked + kSlide + 0x110), "vfs_read");
+  EXPECT_EQ(name_of(moved, kLinked + 0x110), "");
+  ImageSymbols beside_a_kernel = symbols();
+  beside_a_kernel.image(image_);
+  EXPECT_EQ(name_of(beside_a_kernel, kLinked + 0x110), "");
+  ImageSymbols nothing_given({});
+  EXPECT_EQ(name_of(nothing_given, kLinked + 0x110), "");
+}
+
 // The recording names few functions. Static ones of one name are several in the file.
 TEST_F(KernelFromMemory, IsRecognizedByTheFunctionsThatTheRecordingNames) {
   const std::vector<std::byte> code(0x1000, std::byte{0x90});

@@ -40,8 +40,8 @@ struct NamedFrame {
 class FrameNamer {
  public:
   virtual ~FrameNamer() = default;
-  // `out` is empty when called. Called for kernel and interrupt frames, and for user and
-  // firmware frames that have an image.
+  // `out` is empty when called. Called for kernel, interrupt and firmware frames, and
+  // for others that have an image.
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
   // An image of the recording; all come before frames are asked for.
   virtual void image(const recording::ImageInfo&) {}

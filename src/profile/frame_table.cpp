@@ -102,7 +102,7 @@ void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId
     add_place(profile_.functions[profile_.frames[out.back()].function], named.lines.front());
     return;
   }
-  if (has_image || is_kernel(frame.kind)) {
+  if (has_image || is_kernel(frame.kind) || frame.kind == FrameKind::kFirmware) {
     namer_.name({frame, has_image ? &image->second : nullptr,
                  mapping != collected_.mappings.end() ? &mapping->second : nullptr},
                 named);

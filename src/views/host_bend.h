@@ -25,8 +25,8 @@ struct HostBend {
 // the rate: a tick takes less than a millisecond or two of a host that is not busy.
 [[nodiscard]] bool samples_seldom(const profile::Profile& profile);
 
-// Every tick came while the plugin saw no code of a vCPU that the host ran. The host may be busy all
-// the same; a vCPU that repeats a trap for good looks like that.
+// Every tick came while the plugin saw no code of a vCPU that the host ran. The host may be busy
+// all the same; a vCPU that repeats a trap for good looks like that.
 [[nodiscard]] bool ran_no_code(const profile::Profile& profile);
 
 [[nodiscard]] HostBend host_bend(const profile::Profile& profile);

@@ -7,6 +7,9 @@ The kernel (kernels/firmware_calls.c) calls its firmware from two functions. Its
 other order, with frame pointers and without. Below [firmware] each stack has one of two chains of functions, whole but where firmware's
 entry code is saving registers or its exit code restores them: there the function that was interrupted is known.
 
+A machine without firmware and without a kernel repeats a trap at address 0 for good: that is no firmware, and both kinds
+of engines report it.
+
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 QEMU or a compiler is not there (skipped).
 """
 import argparse
@@ -84,11 +87,26 @@ def check(options, kind, way, folder):
     return failures
 
 
+def check_trap_loop(options, engine, folder):
+    command = ["qemu-system-riscv64", "-M", "virt", "-bios", "none", "-accel", "tcg", "-display", "none", "-nodefaults", "-m", "64"]
+    deadline = time.monotonic() + options.limit
+    recording = launched.record(str(options.ringside), ["--engine", engine, "-F", "100", "--duration", "2"], command, folder, deadline)
+    report = launched.read_back(str(options.ringside), deadline, "report", "--header", "-i", str(recording))
+    if engine == "tcg":
+        wanted = ["the plugin saw no code"]
+    else:
+        wanted = ["repeats a trap for good", "100.00%.* <unknown:0x0>\n"]
+    unwanted = [r"\[firmware\]", "the host is busy", "shares are bent"] if engine == "tcg" else [r"\[firmware\]"]
+    return [f"trap loop, {engine}: no {text} in:\n{report}" for text in wanted if not re.search(text, report)] + \
+           [f"trap loop, {engine}: {text} in:\n{report}" for text in unwanted if re.search(text, report)]
+
+
 def run(options, folder):
     needed = ["clang", "ld.lld", "qemu-system-riscv64"]
     if missing := [tool for tool in needed if not shutil.which(tool)]:
         raise NoNetwork(f"there is no {', '.join(missing)}")
-    return [failure for kind in KINDS for way in options.engines for failure in check(options, kind, way, folder)]
+    failures = [failure for kind in KINDS for way in options.engines for failure in check(options, kind, way, folder)]
+    return failures + [failure for engine in ("tcg", "gdb") for failure in check_trap_loop(options, engine, folder)]
 
 
 def main():

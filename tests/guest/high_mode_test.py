@@ -191,6 +191,10 @@ def without_a_file(options, case, guest, kernel, folder, deadline):
     failures = []
     firmware = sum(sample["level"] == "firmware" for sample in samples_of(options, recording, deadline)
                    if sample.get("disposition") == "sampled")
+    if case == "riscv64":  # named later, by the kernel's file
+        text = launched.folded_text(options.ringside, recording, deadline, "--kernel", str(kernel))
+        if not all(f";{name} " in text or f"\n{name} " in "\n" + text for name in ("spin_half", "spin_third")):
+            failures.append(f"{case}: with the kernel's file given later there is no spin_half or spin_third: {text[:400]}")
     if firmware < 150:  # all but what runs below the kernel
         failures.append(f"{case}: {firmware} of 200 samples of an unknown kernel are firmware")
     said = f"{MODES[case]}, outside of any known kernel"
