@@ -106,7 +106,7 @@ def run(options, folder):
     if missing := [tool for tool in needed if not shutil.which(tool)]:
         raise NoNetwork(f"there is no {', '.join(missing)}")
     failures = [failure for kind in KINDS for way in options.engines for failure in check(options, kind, way, folder)]
-    return failures + [failure for engine in ("tcg", "gdb") for failure in check_trap_loop(options, engine, folder)]
+    return failures + [failure for engine in ("gdb", *({"tcg"} & set(options.engines))) for failure in check_trap_loop(options, engine, folder)]
 
 
 def main():

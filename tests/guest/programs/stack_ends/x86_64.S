@@ -103,8 +103,14 @@ timer_entry:
     pushq %r9
     pushq %r10
     pushq %r11
+    pushq %rbx                          // to a stack for interrupts, which ends with this one's place
+    movq %rsp, %rbx
+    leaq interrupt_stack + 8192, %rsp
+    pushq %rbx
     cld
     call on_timer
+    popq %rsp
+    popq %rbx
     popq %r11
     popq %r10
     popq %r9
@@ -137,6 +143,9 @@ user_begin:
     .p2align 3
 user_end:
 
+    .bss
+    .p2align 12
+interrupt_stack: .skip 8192
     .data
     .p2align 3
     .globl gdt
