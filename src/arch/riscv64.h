@@ -27,7 +27,7 @@ enum Register : std::uint8_t {
   kSstatus,  // in machine mode mstatus
   kSepc,     // in machine mode mepc
   kScause,
-  kStvec,  // in machine mode mtvec
+  kStvec,  // in a sample of machine mode mtvec
   kSscratch,
   kStval,
 };

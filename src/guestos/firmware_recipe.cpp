@@ -50,7 +50,7 @@ void enter_interrupted_code(RecipeBuilder& recipe, std::optional<GuestVirt> fram
   recipe.mask(mode, mode, 3);
   recipe.go_if_not_equal(mode, saved::kMachine, end);
   recipe.read_register(status, kSstatus, end);
-  recipe.mask(mode, status, saved::kIsGuests);
+  recipe.mask(mode, status, saved::kIsGuests | saved::kReadsAsCaller);
   recipe.go_if_not_equal(mode, 0, end);
   recipe.shift_right(mode, status, saved::kModeShift);
   recipe.mask(mode, mode, 3);
@@ -70,6 +70,7 @@ void enter_interrupted_code(RecipeBuilder& recipe, std::optional<GuestVirt> fram
   recipe.bind(at_entry);
   recipe.read_register(pc, kSepc, end);
   recipe.set(at, 0);
+  recipe.emit(pc, saved::kTag);
   recipe.enter(at, satp, mode);
 }
 

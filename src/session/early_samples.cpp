@@ -1,5 +1,7 @@
 #include "session/early_samples.h"
 
+#include <algorithm>
+
 #include "arch/arch_info.h"
 
 namespace ringside::session {
@@ -27,7 +29,11 @@ std::optional<GuestVirt> EarlySamples::unknown_code(const wire::Capture& capture
     const bool is_kernels = at.value >> (bits - 1) != 0;
     return is_kernels && images.find_code(at) == nullptr && !never_came_.contains(at.value / kPage);
   };
-  const GuestVirt pc = stack.frames.front().address;
+  const auto own = std::find_if(stack.frames.begin(), stack.frames.end(), [](const Frame& frame) {
+    return frame.kind != FrameKind::kFirmware;
+  });
+  if (own == stack.frames.end()) return std::nullopt;
+  const GuestVirt pc = own->address;
   if (is_unknown(pc)) return pc;
   const bool ended_there = stack.stop == StopReason::kBadAddress && is_unknown(stack.stopped_at);
   return ended_there ? std::optional(stack.stopped_at) : std::nullopt;

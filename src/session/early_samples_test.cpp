@@ -116,6 +116,12 @@ TEST_F(EarlySamplesTest, UserCodeAndStacksBrokenElsewhereAreNot) {
   EXPECT_FALSE(early_.unknown_code(user, in_module(), images_));
   const Stack low = stack_of({kKernel}, StopReason::kBadAddress, {0x1234});
   EXPECT_FALSE(early_.unknown_code(kernel_capture(), low, images_));
+  Stack through_firmware = in_module();
+  const GuestVirt pc = through_firmware.frames.front().address;
+  through_firmware.frames.insert(
+      through_firmware.frames.begin(),
+      {.address = GuestVirt{0x80001234}, .exact = true, .kind = FrameKind::kFirmware});
+  EXPECT_EQ(early_.unknown_code(kernel_capture(), through_firmware, images_), pc);
   const Stack truncated = stack_of({kKernel}, StopReason::kTruncated, kModule);
   EXPECT_FALSE(early_.unknown_code(kernel_capture(), truncated, images_));
 }

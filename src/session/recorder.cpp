@@ -35,8 +35,9 @@ constexpr std::uint64_t kCodePatienceNs = 2'000'000'000;
 // So many that are all lost for one reason are no accident.
 constexpr std::uint64_t kEnoughTicks = 100;
 
-KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
+KernelRequest request_for(KernelRequest kernel, engines::Engine& engine, bool wants_user) {
   kernel.system.asynchronous = engine.self_paced() != nullptr;
+  kernel.wants_user = wants_user;
   return kernel;
 }
 
@@ -59,7 +60,7 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
       options_(options),
       feedback_(engine.vcpu_count(), options.stack_bytes, !options.adapt_stack_bytes),
       planner_(feedback_, options, engine.vcpu_count()),
-      watch_(for_engine(std::move(kernel), engine), engine.arch()),
+      watch_(request_for(std::move(kernel), engine, options.user), engine.arch()),
       queue_(kQueueBytes),
       unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}),
       user_stacks_(writer),

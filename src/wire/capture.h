@@ -69,7 +69,7 @@ struct Capture {
   struct Firmware {
     GuestVirt pc;
     // Physical: where it keeps that code's registers (firmware_frame.h); nothing where it had not
-    // saved them yet.
+    // saved them yet, and where no frame is found.
     std::optional<GuestVirt> frame;
   };
   std::optional<Firmware> firmware;

@@ -35,11 +35,13 @@ constexpr bool is_below(std::uint64_t sp, std::uint64_t frame) {
 inline constexpr std::uint64_t kEcallBytes = 4;
 // The bits of mtvec that are the address of the entry of all exceptions.
 inline constexpr std::uint64_t kEntry = ~std::uint64_t{3};
-// The bits that firmware changes while it runs: MIE, MPRV, SUM and MXR, which it reads memory of
-// its caller with.
-inline constexpr std::uint64_t kChanges = 1u << 3 | 1u << 17 | 1u << 18 | 1u << 19;
+// mstatus.MPRV: addresses are the interrupted code's, while firmware reads that code's memory.
+inline constexpr std::uint64_t kReadsAsCaller = 1u << 17;
+// The bits that firmware changes while it runs: MIE, MPRV, and SUM and MXR beside that.
+inline constexpr std::uint64_t kChanges = 1u << 3 | kReadsAsCaller | 1u << 18 | 1u << 19;
 
-// The tag of the piece with such a frame.
+// The tag of the piece that shows that a recipe has entered that code: its frame, or, where nothing
+// has been saved yet, a value.
 inline constexpr std::uint16_t kTag = 0xfffe;
 
 }  // namespace ringside::wire::firmware_frame

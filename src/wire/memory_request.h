@@ -23,6 +23,7 @@ struct MemoryRequest {
   PieceKind why = PieceKind::kSystem;
   std::uint16_t tag = 0;
   std::uint64_t value = 0;
+  std::uint32_t requested = 0;  // bytes from `address` on that were asked for; 0: `size`
 
   [[nodiscard]] bool is_load() const { return what == What::kLoad; }
 };

@@ -13,7 +13,7 @@ void finish_piece(Capture& capture, const MemoryRequest& request, std::size_t of
   }
   capture.pieces.push_back({.address = request.address,
                             .why = request.why,
-                            .requested = request.size,
+                            .requested = std::max(request.requested, request.size),
                             .offset = static_cast<std::uint32_t>(offset),
                             .size = static_cast<std::uint32_t>(bytes.size() - offset),
                             .tag = request.tag});

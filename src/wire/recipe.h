@@ -72,6 +72,9 @@ static_assert(sizeof(RecipeOp) == 16);
 
 inline constexpr std::size_t kRecipeSlots = 32;
 inline constexpr std::uint32_t kMaxStackBytes = 64 * 1024;
+// Entries of page tables that a run reads behind kEnter, beside its budget of loads: enough for the
+// largest stack and some structures. A run that needs more ends.
+inline constexpr std::uint32_t kMostTableLoads = 96;
 
 // How much a run of a recipe may read.
 struct RecipeBudget {
@@ -99,7 +102,11 @@ class RecipeRun {
   // loaded().
   [[nodiscard]] std::optional<MemoryRequest> next() {
     for (;;) {
-      if (auto request = entered_ ? entered_->memory.next() : std::nullopt) return request;
+      if (auto request = entered_ ? entered_->memory.next() : std::nullopt) {
+        if (!entered_->memory.walks() || table_loads_++ < kMostTableLoads) return request;
+        at_ = recipe_.size();
+        return std::nullopt;
+      }
       auto request = next_wanted();
       const bool is_as_it_is = !entered_ || entered_->is_saved_register || !request ||
                                request->what == MemoryRequest::What::kValue;
@@ -345,6 +352,7 @@ class RecipeRun {
   std::array<std::uint64_t, kRecipeSlots> slots_{};
   std::size_t at_ = 0;
   const RecipeOp* load_ = nullptr;
+  std::uint32_t table_loads_ = 0;
   bool is_loading_ = false;  // what is read is a load of the recipe's
   std::optional<Entered> entered_;
 };

@@ -1,6 +1,6 @@
 // Recipes made of any bytes, over memory made of the bytes behind them: a run ends after at most so
 // many reads as there are operations, and reads no more than its budget. Behind page tables each
-// read is one a page, with an entry a level before it.
+// read is one a page, with a budget of entries of its own.
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,12 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   wire::RecipeBudget budget;
   budget.loads = 16;
   budget.bytes = 10'000;
-  constexpr std::size_t kReadsOfAWalk = 6;
   const bool enters = std::any_of(recipe.begin(), recipe.end(), [](const wire::RecipeOp& op) {
     return op.opcode == wire::RecipeOpcode::kEnter;
   });
   const std::size_t most =
-      enters ? kReadsOfAWalk * (2 * recipe.size() + budget.bytes / 4096 + 1) : recipe.size();
+      enters ? wire::kMostTableLoads + 2 * recipe.size() + budget.bytes / 4096 + 1 : recipe.size();
   std::size_t loads = 0;
   std::uint64_t bytes = 0;
   std::size_t requests = 0;

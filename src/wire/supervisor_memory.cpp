@@ -8,6 +8,7 @@ namespace {
 constexpr std::uint64_t kValid = 1, kRead = 2, kWrite = 4, kExecute = 8;
 constexpr std::uint64_t kNapot = std::uint64_t{1} << 63;
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kBytesOfATable = 512 * kPage;
 
 constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
 
@@ -28,7 +29,8 @@ bool SupervisorMemory::is_address(std::uint64_t address) const {
 }
 
 bool SupervisorMemory::want(const MemoryRequest& request) {
-  if (!is_address(request.read_at.value)) return false;
+  const std::uint64_t at = request.read_at.value;
+  if (!is_address(at) || (request.is_load() && at % kPage + request.size > kPage)) return false;
   wanted_ = request;
   return true;
 }
@@ -56,6 +58,7 @@ MemoryRequest SupervisorMemory::part_in(const Page& page) {
   MemoryRequest part = *wanted_;
   const std::uint64_t offset = wanted_->read_at.value - page.start;
   part.read_at = GuestVirt{page.physical + offset};
+  part.requested = part.size;
   part.size = static_cast<std::uint32_t>(std::min<std::uint64_t>(part.size, page.bytes - offset));
   if (part.what == MemoryRequest::What::kCopy && part.size < wanted_->size) {
     wanted_->address = wanted_->address + part.size;
@@ -72,7 +75,10 @@ std::optional<MemoryRequest> SupervisorMemory::next() {
   const std::uint64_t at = wanted_->read_at.value;
   if (levels_ == 0) return part_in({at - at % kPage, kPage, at - at % kPage});
   if (const Page* page = find(at)) return part_in(*page);
-  if (table_ == 0) {
+  if (table_ == 0 && at - last_table_.start < last_table_.bytes) {
+    table_ = last_table_.physical;
+    level_ = 0;
+  } else if (table_ == 0) {
     table_ = root_;
     level_ = levels_ - 1;
   }
@@ -96,6 +102,7 @@ bool SupervisorMemory::entry(std::optional<std::uint64_t> value) {
     if (level_ == 0) return give_up();
     --level_;
     table_ = frame << 12;
+    if (level_ == 0) last_table_ = {at - at % kBytesOfATable, kBytesOfATable, table_};
     return table_ != 0 || give_up();
   }
   if ((frame & low_bits(9 * level_)) != 0) return give_up();  // a misaligned superpage

@@ -20,7 +20,9 @@ class SupervisorMemory {
   // By the value of the register `satp`.
   explicit SupervisorMemory(std::uint64_t satp);
 
-  // The request is what next() reads from now on, page by page. False: it begins at no address.
+  // The request is what next() reads from now on, page by page: parts of a copy
+  // say how much of it was asked for from their address on. False: it begins at no address, or is a
+  // load that goes over a page's end.
   [[nodiscard]] bool want(const MemoryRequest& request);
   // The next read at a physical address; nothing if all that was wanted has been handed out.
   [[nodiscard]] std::optional<MemoryRequest> next();
@@ -54,6 +56,8 @@ class SupervisorMemory {
   // The pages that were found last: one stack and what is known of one task need a few.
   std::array<Page, 8> pages_{};
   std::size_t next_page_ = 0;
+  // The last table of pages of 4 KiB, and the 2 MiB from `start` on that it is for.
+  Page last_table_;
 };
 
 }  // namespace ringside::wire

@@ -89,6 +89,9 @@ TEST(SupervisorMemory, AStackIsCopiedPageByPage) {
   EXPECT_EQ(done.copies[1].read_at.value, 0x9123'4000u);
   EXPECT_EQ(done.copies[1].size, 0x200u);
   EXPECT_EQ(done.copies[1].tag, 7u);
+  // From each part's address on.
+  EXPECT_EQ(done.copies[0].requested, 0x300u);
+  EXPECT_EQ(done.copies[1].requested, 0x200u);
 }
 
 TEST(SupervisorMemory, WhatIsNotMappedIsLeftOut) {
@@ -104,6 +107,7 @@ TEST(SupervisorMemory, WhatIsNotMappedIsLeftOut) {
                            memory_of_two_pages());
   ASSERT_EQ(done.copies.size(), 3u);
   EXPECT_EQ(done.copies[0].size + done.copies[1].size, 0x1100u);
+  EXPECT_EQ(done.copies[1].requested, 0x1100u);  // its end is memory's
   EXPECT_EQ(done.copies[2].tag, 3u);
 }
 
@@ -138,6 +142,49 @@ TEST(SupervisorMemory, APageIsWalkedOnce) {
                            }());
   EXPECT_EQ(done.loaded_from,
             (std::vector<std::uint64_t>{0x1000 + 0x1ff * 8, 0x8'4012'3450, 0x8'4012'4450}));
+}
+
+// The entries of a table are next to each other.
+TEST(SupervisorMemory, TheNextPageNeedsOneEntry) {
+  const Outcome done = run(entering(kSv39, {{kSet, 0, 0, 0, 0, 0, kStack},
+                                            {kLoad, 1, 0, 8, 99, 0, 0},
+                                            {kLoad, 1, 0, 8, 99, 0, 0x1000}}),
+                           [] {
+                             auto memory = memory_of_two_pages();
+                             memory[0x9000'0000] = memory[0x9123'4000] = 1;
+                             return memory;
+                           }());
+  EXPECT_EQ(done.loaded_from,
+            (std::vector<std::uint64_t>{0x1000 + 0x118 * 8, 0x2000, 0x3000 + 8 * 8, 0x9000'0000,
+                                        0x3000 + 9 * 8, 0x9123'4000}));
+}
+
+TEST(SupervisorMemory, ALoadOverAPagesEndIsNone) {
+  const Outcome done = run(entering(kSv39, {{kSet, 0, 0, 0, 0, 0, kStack + 0xffc},
+                                            {kLoad, 1, 0, 8, 1, 0, 0},
+                                            {kCopy, 0, 0, kSystem, 0, 1, 8},
+                                            {kCopy, 0, 0, kSystem, 0, 2, 4}}),
+                           memory_of_two_pages());
+  ASSERT_EQ(done.copies.size(), 1u);
+  EXPECT_EQ(done.copies[0].tag, 2u);
+}
+
+// A guest may have tables that lead everywhere.
+TEST(SupervisorMemory, EntriesHaveABudget) {
+  std::vector<RecipeOp> scattered;
+  Memory memory;
+  memory[0x1000 + 0x118 * 8] = to(0x2000) | kTable;
+  for (std::uint64_t i = 0; i < 512; ++i) {
+    memory[0x2000 + i * 8] = to(0x10000 + i * 0x1000) | kTable;
+    memory[0x10000 + i * 0x1000] = to(0x9000'0000) | kData;
+  }
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    scattered.push_back({kSet, 0, 0, 0, 0, 0, 0xffffffc600000000 + (i << 21)});
+    scattered.push_back({kCopy, 0, 0, kSystem, 0, 0, 8});
+  }
+  const Outcome done = run(entering(kSv39, scattered), memory);
+  EXPECT_EQ(done.loaded_from.size(), kMostTableLoads);
+  EXPECT_EQ(done.copies.size(), kMostTableLoads / 3);
 }
 
 TEST(SupervisorMemory, WithoutPagingAddressesAreTheirOwn) {

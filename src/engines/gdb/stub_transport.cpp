@@ -68,7 +68,7 @@ bool StubTransport::ask_more(wire::Capture& capture, bool copies) {
     return true;
   }
   find_memory(capture);
-  return false;
+  return is_physical;
 }
 
 memory::StoppedMemory* StubTransport::direct_memory(VcpuId vcpu) {

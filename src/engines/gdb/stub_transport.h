@@ -22,8 +22,8 @@ namespace ringside::engines::gdb {
 //
 // Where QEMU's own memory can be read, only registers go through the stub. On aarch64 and riscv64
 // the first exchange asks for those that a page walk needs beside a sample's. A vCPU is read by the
-// stub where one of them is missing, in modes that have no walk (firmware, EL2), and where other
-// tables than the kernel's count (a guest's guest, user code of EL2).
+// stub where one of them is missing, in modes that have no walk (EL2; firmware, but riscv64's), and
+// where other tables than the kernel's count (a guest's guest, user code of EL2).
 class StubTransport final : public WaveTransport {
  public:
   // `captures_paused`: also a guest that its user has paused, and leaves it so.

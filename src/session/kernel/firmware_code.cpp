@@ -27,15 +27,21 @@ bool is_frame_of(const arch::Registers& registers, GuestVirt at, Bytes frame) {
   const auto word = [&](std::uint32_t offset) { return load<std::uint64_t>(frame, offset); };
   const std::uint64_t pc = word(saved::offset_of(kPc));
   const std::uint64_t epc = registers.get(kSepc);
-  return saved::is_below(registers.get(kSp), at.value) && word(saved::offset_of(kZero)) == 0 &&
+  return (registers.get(kSstatus) & saved::kReadsAsCaller) == 0 &&
+         saved::is_below(registers.get(kSp), at.value) && word(saved::offset_of(kZero)) == 0 &&
          (pc == epc || pc == epc + saved::kEcallBytes) &&
          ((word(saved::kStatus) ^ registers.get(kSstatus)) & ~saved::kChanges) == 0;
 }
 
-// mret leaves user mode as the previous one, after a trap of firmware's own code too.
+// mret leaves user mode as the previous one. Firmware that expects a trap of its own, and restores
+// the mode afterwards, leaves its own pc.
 bool is_surely_supervisors(const arch::Registers& registers) {
   constexpr std::uint64_t kSupervisor = 1;
-  return saved::mode_of(registers.get(kSstatus)) == kSupervisor;
+  constexpr std::uint64_t kFirmwareReach = 512u << 10;
+  const std::uint64_t epc = registers.get(kSepc);
+  const std::uint64_t entry = registers.get(registers.has(kStvec) ? kStvec : kPc);
+  const std::uint64_t distance = epc < entry ? entry - epc : epc - entry;
+  return saved::mode_of(registers.get(kSstatus)) == kSupervisor && distance >= kFirmwareReach;
 }
 
 struct Frame {
@@ -85,23 +91,44 @@ arch::Registers registers_in(const wire::Capture& capture, const std::optional<F
   return registers;
 }
 
+// The copies of one page each are one piece again.
+void join_parts(std::vector<wire::MemoryPiece>& pieces) {
+  std::vector<wire::MemoryPiece> joined;
+  for (const wire::MemoryPiece& piece : pieces) {
+    const bool goes_on = !joined.empty() && piece.is_memory() && joined.back().why == piece.why &&
+                         joined.back().tag == piece.tag &&
+                         joined.back().requested == joined.back().size + piece.requested &&
+                         joined.back().address + joined.back().size == piece.address &&
+                         joined.back().offset + joined.back().size == piece.offset;
+    if (goes_on)
+      joined.back().size += piece.size;
+    else
+      joined.push_back(piece);
+  }
+  pieces = std::move(joined);
+}
+
 }  // namespace
 
-bool enter_interrupted_code(wire::Capture& capture) {
+bool enter_interrupted_code(wire::Capture& capture, bool wants_user) {
   if (capture.arch != Arch::kRiscv64 || !is_interruption(capture.registers)) return false;
+  if (!wants_user && saved::mode_of(capture.registers.get(kSstatus)) == 0) return false;
   const bool is_entry = is_at_entry(capture.registers);
   auto frame = is_entry ? std::nullopt : copied_frame(capture);
-  const bool has_memory = is_entry || frame;
-  if (!has_memory) frame = find_on_stack(capture);
-  if (!has_memory && !frame && !is_surely_supervisors(capture.registers)) return false;
+  const bool has_memory = is_entry ? capture.tagged(saved::kTag) != nullptr : frame.has_value();
+  if (!is_entry && !frame) frame = find_on_stack(capture);
+  if (!is_entry && !frame && !is_surely_supervisors(capture.registers)) return false;
   const arch::Registers registers = registers_in(capture, frame);
   capture.firmware = {GuestVirt{capture.registers.get(kPc)},
                       frame ? std::optional(frame->at) : std::nullopt};
   capture.registers = registers;
   capture.level = arch::privilege_level_of(capture.arch, registers);
-  if (has_memory) return true;
-  capture.pieces.clear();
-  capture.bytes.clear();
+  if (has_memory) {
+    join_parts(capture.pieces);
+  } else {
+    capture.pieces.clear();
+    capture.bytes.clear();
+  }
   return true;
 }
 

@@ -9,7 +9,8 @@ namespace ringside::session {
 // That code's registers are the vCPU's own at the first instruction of firmware's entry. Later the
 // recipe has copied them (guestos/firmware_recipe.h), or they are found on firmware's stack, and
 // nothing of that code's memory is there; else the supervisor's pc alone is known. False: the
-// capture is as it was. riscv64 only; frames like OpenSBI's.
-bool enter_interrupted_code(wire::Capture& capture);
+// capture is as it was, and with user code where that is not wanted. riscv64 only; frames like
+// OpenSBI's.
+bool enter_interrupted_code(wire::Capture& capture, bool wants_user = true);
 
 }  // namespace ringside::session

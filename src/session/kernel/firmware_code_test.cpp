@@ -90,6 +90,8 @@ TEST(FirmwareCode, UserCodeIsInterruptedToo) {
   firmware.registers.set(kSstatus, status);
   firmware.stack[kFrameAt + 33] = status;
   wire::Capture capture = firmware.capture();
+  EXPECT_FALSE(enter_interrupted_code(capture, false));
+  EXPECT_EQ(capture.level, PrivilegeLevel::kFirmware);
   ASSERT_TRUE(enter_interrupted_code(capture));
   expect_interrupted(capture, PrivilegeLevel::kUser);
 }
@@ -112,14 +114,40 @@ TEST(FirmwareCode, AtItsEntryTheRegistersAreTheCallers) {
   EXPECT_EQ(capture.level, PrivilegeLevel::kKernel);
   ASSERT_TRUE(capture.firmware);
   EXPECT_FALSE(capture.firmware->frame);
-  EXPECT_EQ(capture.pieces.size(), 1u);  // of the caller's memory
+  EXPECT_TRUE(capture.pieces.empty());  // firmware's memory
+  capture = firmware.capture();
+  capture.pieces.push_back({{}, wire::PieceKind::kValue, 8, 0, 8, saved::kTag});
+  ASSERT_TRUE(enter_interrupted_code(capture));
+  EXPECT_EQ(capture.pieces.size(), 2u);  // the recipe has entered the caller
 }
 
-// Firmware steps over ecall in the frame, and reads its caller's memory by MPRV.
+// Behind page tables each page is a piece.
+TEST(FirmwareCode, AStackIsOnePieceAgain) {
+  wire::Capture capture = Firmware().capture(wire::PieceKind::kSystem, saved::kTag);
+  const auto add = [&](std::uint64_t address, std::uint32_t requested, std::uint32_t size,
+                       wire::PieceKind why) {
+    capture.pieces.push_back({GuestVirt{address}, why, requested,
+                              static_cast<std::uint32_t>(capture.bytes.size()), size});
+    capture.bytes.resize(capture.bytes.size() + size);
+  };
+  constexpr auto kCurrent = wire::PieceKind::kCurrentStack;
+  add(0xff0, 0x2000, 0x10, kCurrent);
+  add(0x1000, 0x1ff0, 0x1000, kCurrent);  // and no more is mapped
+  add(0x2000, 0x100, 0x100, kCurrent);    // of another copy
+  add(0x5000, 0x100, 0x100, wire::PieceKind::kUserStack);
+  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_EQ(capture.pieces.size(), 4u);
+  EXPECT_EQ(capture.pieces[1].address.value, 0xff0u);
+  EXPECT_EQ(capture.pieces[1].size, 0x1010u);
+  EXPECT_EQ(capture.pieces[1].requested, 0x2000u);
+  EXPECT_EQ(capture.pieces[2].size, 0x100u);
+}
+
+// Firmware steps over ecall in the frame, and may allow interrupts.
 TEST(FirmwareCode, WhatFirmwareChangesDoesNotCount) {
   Firmware firmware;
   firmware.stack[kFrameAt + 32] += 4;
-  firmware.registers.set(kSstatus, kStatus | 1u << 17 | 1u << 19);
+  firmware.registers.set(kSstatus, kStatus | 1u << 3 | 1u << 19);
   wire::Capture capture = firmware.capture();
   ASSERT_TRUE(enter_interrupted_code(capture));
   expect_interrupted(capture, PrivilegeLevel::kKernel);
@@ -157,6 +185,11 @@ TEST(FirmwareCode, OtherFramesAreNotTheCallers) {
             }),
             Found::kNothing);
   EXPECT_EQ(found_after([](Firmware& f) { f.registers.valid = 0; }), Found::kNothing);
+  // While it reads its caller's memory, addresses are that code's.
+  EXPECT_EQ(found_after([](Firmware& f) { f.registers.set(kSstatus, kStatus | 1u << 17); }),
+            Found::kPc);
+  // It expected a trap of its own, and has restored the mode.
+  EXPECT_EQ(found_after([](Firmware& f) { f.registers.set(kSepc, 0x8000'a124); }), Found::kNothing);
   // After a return from a trap of its own.
   EXPECT_EQ(found_after(
                 [](Firmware& f) { f.registers.set(kSstatus, kStatus & ~std::uint64_t{3 << 11}); }),
@@ -193,6 +226,10 @@ TEST(FirmwareCode, TheRecipeEntersWhereTheFrameIsTheCallers) {
   EXPECT_EQ(copies(firmware), 0u);
   firmware = {};
   firmware.registers.set(kSp, kStack + kFrameAt * 8);
+  EXPECT_EQ(copies(firmware), 0u);
+  firmware = {};
+  firmware.registers.set(kSstatus, kStatus | 1u << 17);
+  firmware.stack[kFrameAt + 33] |= 1u << 17;
   EXPECT_EQ(copies(firmware), 0u);
   firmware = {};
   firmware.registers.set(kPriv, 1);

@@ -63,8 +63,9 @@ void KernelLevel::settle(wire::Capture& capture, const elf::Image* kernel, bool 
     return keep_pc_alone(capture);
   }
   capture.level = level_of(capture, kernel, is_torn);
-  if (capture.level == PrivilegeLevel::kFirmware && !is_torn && enter_interrupted_code(capture))
-    return;
+  if (capture.level == PrivilegeLevel::kFirmware && !is_torn &&
+      enter_interrupted_code(capture, wants_user_))
+    capture.level = level_of(capture, kernel, is_torn);
   if (capture.level != PrivilegeLevel::kFirmware && capture.level != PrivilegeLevel::kGuest) return;
   // One frame: its memory is not needed.
   capture.pieces.clear();

@@ -12,8 +12,8 @@ namespace ringside::session {
 //   The kernel's usual mode: a guest's, where the kernel's own code has been seen in a higher mode
 //     only.
 //     A vCPU that repeats a trap (trap_loop.h) runs no code, and so no firmware.
-//     Where firmware has interrupted other code, and its registers are found, the capture becomes
-//     one of that code (firmware_code.h).
+//     Where firmware has interrupted other code, the capture becomes one of that code
+//     (firmware_code.h).
 //   User mode in the upper half of x86_64's addresses: the kernel of a guest, such as Xen's dom0,
 //     which runs in ring 3 there. Linux has one page there that programs call. Where registers are
 //     of different moments the mode is that of another moment, and the address counts.
@@ -21,7 +21,9 @@ class KernelLevel {
  public:
   // `no_firmware`: the machine was started without any, so that code in firmware's mode is the
   // kernel's as long as no kernel is known.
-  explicit KernelLevel(bool no_firmware) : no_firmware_(no_firmware) {}
+  // `wants_user`: user code that firmware has interrupted is wanted; else it stays firmware's.
+  explicit KernelLevel(bool no_firmware, bool wants_user = true)
+      : no_firmware_(no_firmware), wants_user_(wants_user) {}
 
   // `kernel` is null while it is not known. `is_torn`: registers may be of different moments.
   void settle(wire::Capture& capture, const elf::Image* kernel, bool is_torn = false);
@@ -33,6 +35,7 @@ class KernelLevel {
   [[nodiscard]] bool is_beside_kernel(const wire::Capture& capture) const;
 
   bool no_firmware_;
+  bool wants_user_;
   bool seen_in_high_mode_ = false;   // the kernel's own code
   bool seen_in_usual_mode_ = false;  // the same
 };

@@ -94,6 +94,20 @@ TEST_F(KernelLevelTest, BelowAKernelInMachineModeRunItsGuestsAndItsPrograms) {
   EXPECT_EQ(settled(0x90000000, kUser), kUser);
 }
 
+TEST_F(KernelLevelTest, WhatFirmwareInterruptsBelowAKernelInMachineModeIsItsGuests) {
+  using namespace arch::riscv64;
+  EXPECT_EQ(settled(kText, kFirmware), kKernel);
+  last_ = at(arch_, 0x70001234, kFirmware);
+  last_.registers.set(kPriv, 3);
+  last_.registers.set(kSatp, 0);
+  last_.registers.set(kSepc, 0x90000000);
+  last_.registers.set(kSstatus, 1u << 11);  // MPP: supervisor
+  last_.registers.set(kStvec, 0x70000000);
+  level_.settle(last_, &*kernel_);
+  EXPECT_EQ(last_.level, kGuest);
+  EXPECT_TRUE(last_.pieces.empty());
+}
+
 // As xv6 does: it starts in machine mode, and has a trampoline outside of its own code.
 TEST_F(KernelLevelTest, AKernelThatGoesOnBelowMachineModeHasNoGuest) {
   EXPECT_EQ(settled(kText, kFirmware), kKernel);

@@ -32,6 +32,7 @@ struct KernelRequest {
   std::optional<std::uint64_t> load_bias = {};  // given by the user; otherwise it is found out
   guestos::AdapterOptions system = {};          // what the user said of the guest's system
   bool no_firmware = false;                     // the machine was started without any
+  bool wants_user = true;                       // user code is recorded
   bool has_qemus_firmware = false;              // with QEMU's own, whose mode no kernel runs in
 };
 

@@ -178,7 +178,7 @@ void KernelWatch::start_over() {
   adapter_ = make_first_adapter(search_.request(), machine_);
   kernel_.reset();
   search_.start_over();
-  level_ = KernelLevel(search_.request().no_firmware);
+  level_ = KernelLevel(search_.request().no_firmware, search_.request().wants_user);
   reboot_watch_ = {};
   unknown_code_ = UnknownCode(search_.request().symbols);
   known_code_ = {};

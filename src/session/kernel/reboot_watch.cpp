@@ -36,7 +36,10 @@ void RebootWatch::Pace::rest(std::uint64_t now_ns, std::uint64_t longest_ns) {
 void RebootWatch::take_in(const wire::Capture& capture, const elf::ImageMap& known,
                           std::uint64_t now_ns) {
   const bool is_known = known.find_code(pc_of(capture)) != nullptr;
-  const bool is_firmware = capture.level == PrivilegeLevel::kFirmware && !is_known;
+  // Its caller's pc alone may be from before a reset.
+  const bool has_caller = capture.firmware && capture.firmware->frame;
+  const bool is_firmware = (capture.level == PrivilegeLevel::kFirmware && !is_known) ||
+                           (capture.firmware && !has_caller);
   // Later vCPUs start without paging while the kernel runs.
   if (capture.vcpu.value == 0) firmware_run_ = is_firmware ? firmware_run_ + 1 : 0;
   if (firmware_run_ == 0) firmware_since_ns_ = now_ns;
@@ -57,7 +60,8 @@ const wire::Capture* RebootWatch::poll(const engines::Tick& tick, const elf::Ima
       continue;
     take_in(capture, known, now_ns);
     const bool is_suspect = may_be_reset_ || unknown_run_ >= kUnknownInARow;
-    if (is_suspect && capture.level == PrivilegeLevel::kKernel) last = &capture;
+    if (is_suspect && capture.level == PrivilegeLevel::kKernel && !capture.firmware)
+      last = &capture;
   }
   return now_ns >= (may_be_reset_ ? after_reset_ : after_unknown_).next_ns ? last : nullptr;
 }

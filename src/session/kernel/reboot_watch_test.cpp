@@ -53,6 +53,7 @@ class RebootWatchTest : public ::testing::Test {
   bool wants(std::uint64_t pc, PrivilegeLevel level, std::uint16_t vcpu = 0) {
     engines::Tick tick;
     tick.captures.push_back(at(pc, level, vcpu));
+    tick.captures.back().firmware = firmware_;
     return watch_.poll(tick, known_, now_ += kMs) != nullptr;
   }
   bool any_wants(unsigned times, std::uint64_t pc, PrivilegeLevel level, std::uint16_t vcpu = 0) {
@@ -79,6 +80,7 @@ class RebootWatchTest : public ::testing::Test {
     return watch_.check(kernel_, at(pc, PrivilegeLevel::kKernel), memory, now_);
   }
 
+  std::optional<wire::Capture::Firmware> firmware_;
   elf::Image kernel_ = kernel_image();
   elf::ImageMap known_;
   RebootWatch watch_;
@@ -129,6 +131,17 @@ TEST_F(RebootWatchTest, AKernelThatIsNotThereAfterFirmwareIsGone) {
   ASSERT_TRUE(wants(kElsewhere, kKernel));
   is_mapped_ = false;
   EXPECT_EQ(check(kElsewhere), Verdict::kGone);
+}
+
+// Its caller's pc may be from before the reset.
+TEST_F(RebootWatchTest, FirmwareWhoseCallersRegistersAreNotFoundMayBeABoots) {
+  firmware_ = wire::Capture::Firmware{GuestVirt{0x80001234}, GuestVirt{0x80040000}};
+  EXPECT_FALSE(any_wants(kBoot, kText, kKernel));
+  firmware_->frame.reset();
+  EXPECT_FALSE(any_wants(kBoot, kText, kKernel));  // no code of a kernel's mode
+  firmware_.reset();
+  EXPECT_TRUE(wants(kText, kKernel));
+  EXPECT_EQ(check(kText), Verdict::kThereAfterReset);
 }
 
 // Its start is in the file, and since then it has patched itself.
