@@ -6,6 +6,7 @@
 #include "arch/arch_info.h"
 #include "base/little_endian.h"
 #include "findings/findings.h"
+#include "session/kernel/firmware_code.h"
 #include "session/kernel/kernel_memory.h"
 
 namespace ringside::session {
@@ -100,7 +101,8 @@ bool KernelWatch::may_run_kernel(const wire::Capture& capture) const {
 
 // While the kernel is looked for, each vCPU's in turn: one may stand where the kernel is not mapped
 // (arm64's trampoline), and a guest that is paused shows nothing else.
-const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) const {
+const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick,
+                                                   bool reads_by_tables) {
   std::vector<const wire::Capture*> found;
   const wire::Capture* halted = nullptr;
   for (const wire::Capture& capture : tick.captures) {
@@ -110,8 +112,23 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
     else if (halted == nullptr)
       halted = &capture;
   }
+  if (found.empty() && halted == nullptr && reads_by_tables) return find_caller(tick);
   if (found.empty()) return halted;
   return kernel_ ? found.front() : found[tries_ % found.size()];
+}
+
+// A guest may be in firmware at almost every stop: then the code that has called it is the
+// kernel's. The vCPU itself does not see that code's memory.
+const wire::Capture* KernelWatch::find_caller(const engines::Tick& tick) {
+  for (const wire::Capture& capture : tick.captures) {
+    if (kernel_ || capture.disposition != wire::Disposition::kSampled) continue;
+    caller_ = capture;
+    const bool is_in_firmware = capture.level == PrivilegeLevel::kFirmware;
+    if (is_in_firmware && enter_interrupted_code(caller_) &&
+        caller_.level == PrivilegeLevel::kKernel)
+      return &caller_;
+  }
+  return nullptr;
 }
 
 Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engines::Tick& tick,
@@ -247,7 +264,7 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   const bool may_be_other = !has_file() || search_.looks_elsewhere() || tries_ >= kTriesOfGivenFile;
   const bool needs_file = !kernel_ && may_be_other;
   if (!search && !probe_code && !needs_file) return seen;
-  const wire::Capture* running = find_kernel_code(tick);
+  const wire::Capture* running = find_kernel_code(tick, engine.physical_memory().has_value());
   if (running == nullptr) return seen;
   const GuestVirt pc = *pc_of(*running);
   const bool is_unknown = needs_file && unknown_code_.wants(running->arch, pc, now_ns);

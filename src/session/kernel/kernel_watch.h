@@ -64,7 +64,10 @@ class KernelWatch {
 
  private:
   [[nodiscard]] bool may_run_kernel(const wire::Capture& capture) const;
-  [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
+  // `reads_by_tables`: memory is read behind the page tables of any code, whoever runs.
+  [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick,
+                                                      bool reads_by_tables);
+  [[nodiscard]] const wire::Capture* find_caller(const engines::Tick& tick);
   [[nodiscard]] Result<void> probe_kernel(engines::Engine& engine, const wire::Capture& running,
                                           VirtualMemory& memory, std::uint64_t now_ns,
                                           PollResult& seen);
@@ -94,6 +97,7 @@ class KernelWatch {
 
   Arch machine_;
   KernelSearch search_;
+  wire::Capture caller_;  // of firmware, for find_caller()
   KernelLevel level_;
   RebootWatch reboot_watch_;      // since the kernel was found
   std::optional<Reboot> reboot_;  // not reported yet
