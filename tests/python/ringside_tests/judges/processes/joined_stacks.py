@@ -27,7 +27,11 @@ def identity(processes, samples):
     for sample in samples:
         found.samples += 1
         if "pid" not in sample:
-            if sample["level"] in levels:
+            # In firmware's entry and exit code its caller's task is not known.
+            frames = sample["stacks"][0]["frames"] if sample.get("stacks") else []
+            if frames and frames[0].get("kind") == "firmware":
+                found.unknown["firmware"] += 1
+            elif sample["level"] in levels:
                 found.unknown[sample["level"]] += 1
             else:
                 found.first += 1
