@@ -4,15 +4,14 @@
 #include "wire/firmware_frame.h"
 
 namespace ringside::guestos {
-
 namespace {
 
 using namespace arch::riscv64;
 namespace saved = wire::firmware_frame;
 using wire::RecipeBuilder;
 
-// `status` is mstatus. A later trap has other registers than the frame.
-// Firmware steps over the instruction that has called it in the frame only.
+// `status` is mstatus. A later trap has other registers than the frame. Firmware steps over the
+// instruction that has called it in the frame only.
 void check_frame(RecipeBuilder& recipe, RecipeBuilder::Slot at, RecipeBuilder::Slot status) {
   const auto end = recipe.recipe_end();
   const auto is_same_pc = recipe.label();
@@ -68,7 +67,6 @@ void enter_interrupted_code(RecipeBuilder& recipe, std::optional<GuestVirt> fram
   }
   recipe.go(end);
   recipe.bind(at_entry);
-  recipe.read_register(pc, kSepc, end);
   recipe.set(at, 0);
   recipe.emit(pc, saved::kTag);
   recipe.enter(at, satp, mode);

@@ -2,29 +2,31 @@
 
 #include <algorithm>
 
+#include "arch/riscv64_tables.h"
+
 namespace ringside::wire {
 namespace {
 
-constexpr std::uint64_t kValid = 1, kRead = 2, kWrite = 4, kExecute = 8;
-constexpr std::uint64_t kNapot = std::uint64_t{1} << 63;
-constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kBytesOfATable = 512 * kPage;
+using arch::riscv64::kIndexBits;
+using arch::riscv64::kPageBits;
+using arch::riscv64::TableEntry;
 
-constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
+constexpr std::uint64_t kPage = std::uint64_t{1} << kPageBits;
+constexpr std::uint64_t kEntries = std::uint64_t{1} << kIndexBits;
+constexpr std::uint64_t kBytesOfATable = kEntries * kPage;
 
 }  // namespace
 
-// Table "Encoding of satp MODE field".
-SupervisorMemory::SupervisorMemory(std::uint64_t satp) : root_((satp & low_bits(44)) << 12) {
-  const std::uint64_t mode = satp >> 60;
-  is_known_ = mode == 0 || (mode >= 8 && mode <= 10);
-  if (mode != 0 && is_known_) levels_ = static_cast<unsigned>(mode - 5);
+SupervisorMemory::SupervisorMemory(std::uint64_t satp) : root_(arch::riscv64::root_of(satp)) {
+  const auto levels = arch::riscv64::levels_of(satp);
+  is_known_ = levels.has_value();
+  levels_ = levels.value_or(0);
 }
 
 bool SupervisorMemory::is_address(std::uint64_t address) const {
   if (!is_known_) return false;
   if (levels_ == 0) return true;
-  const auto high = static_cast<std::int64_t>(address) >> (12 + 9 * levels_ - 1);
+  const auto high = static_cast<std::int64_t>(address) >> (kPageBits + kIndexBits * levels_ - 1);
   return high == 0 || high == -1;
 }
 
@@ -83,7 +85,7 @@ std::optional<MemoryRequest> SupervisorMemory::next() {
     level_ = levels_ - 1;
   }
   walks_ = true;
-  const std::uint64_t index = at >> shift() & low_bits(9);
+  const std::uint64_t index = at >> shift() & (kEntries - 1);
   const GuestVirt entry{table_ + index * sizeof(std::uint64_t)};
   return MemoryRequest{.what = MemoryRequest::What::kLoad,
                        .address = entry,
@@ -91,28 +93,21 @@ std::optional<MemoryRequest> SupervisorMemory::next() {
                        .size = sizeof(std::uint64_t)};
 }
 
-// The algorithm of section "Virtual Address Translation Process".
 bool SupervisorMemory::entry(std::optional<std::uint64_t> value) {
   walks_ = false;
   table_ = 0;
-  if (!value || (*value & kValid) == 0 || (*value & (kRead | kWrite)) == kWrite) return give_up();
-  std::uint64_t frame = *value >> 10 & low_bits(44);
+  if (!value) return give_up();
   const std::uint64_t at = wanted_->read_at.value;
-  if ((*value & (kRead | kExecute)) == 0) {
-    if (level_ == 0) return give_up();
+  const auto decoded = TableEntry::decode(*value, level_, at);
+  if (decoded.kind == TableEntry::Kind::kNotPresent) return give_up();
+  if (decoded.kind == TableEntry::Kind::kTable) {
     --level_;
-    table_ = frame << 12;
+    table_ = decoded.address;
     if (level_ == 0) last_table_ = {at - at % kBytesOfATable, kBytesOfATable, table_};
     return table_ != 0 || give_up();
   }
-  if ((frame & low_bits(9 * level_)) != 0) return give_up();  // a misaligned superpage
-  if ((*value & kNapot) != 0) {
-    // Svnapot: the low bits 1000 of the frame say 64 KiB, and are the address's own.
-    if (level_ != 0 || (frame & 0xf) != 8) return give_up();
-    frame = (frame & ~std::uint64_t{0xf}) | (at >> 12 & 0xf);
-  }
   const std::uint64_t bytes = std::uint64_t{1} << shift();
-  keep({at - at % bytes, bytes, frame << 12});
+  keep({at - at % bytes, bytes, decoded.address});
   return true;
 }
 

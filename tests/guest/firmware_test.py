@@ -28,8 +28,7 @@ from ringside_tests.harness.linux_guest import NoNetwork
 KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
 KINDS = {"fp": ["-fno-omit-frame-pointer"], "nofp": ["-fomit-frame-pointer"]}
 CHAINS = [["[firmware]", "sbi", "ask_firmware", caller, "run", "start_hart"] for caller in ("far_down", "near_by")]
-# Ways to record: the engine, options, QEMU's.
-WAYS = {"tcg": ("tcg", [], []), "gdb": ("gdb", [], []), "qmp": ("qmp", [], [])}
+ENGINES = ("tcg", "gdb", "qmp")
 VCPUS = 2
 # The calls are short: entry and exit code run for half of the time. The first sample of a vCPU in other code shows where the
 # frame is. Until the kernel is found, by a sample in its own mode, its functions have no names.
@@ -58,13 +57,12 @@ def stacks_of(text):
             yield ["[firmware]"] + [frame["functions"][0] if frame["functions"] else frame["address"] for frame in frames[1:]]
 
 
-def check(options, kind, way, folder):
+def check(options, kind, engine, folder):
     kernel = build(kind, folder)
-    engine, how, qemu = WAYS[way]
     command = ["qemu-system-riscv64", "-M", "virt", "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults", "-m", "128",
-               "-smp", str(VCPUS), "-kernel", str(kernel), "-serial", "stdio", *qemu]
+               "-smp", str(VCPUS), "-kernel", str(kernel), "-serial", "stdio"]
     how = ["--engine", engine, "--kernel", str(kernel), "--after", "firmware calls: ready", "--interval", "2.3", "--samples",
-           str(options.samples), *how]
+           str(options.samples)]
     deadline = time.monotonic() + options.limit
     recording = launched.record(str(options.ringside), how, command, folder, deadline)
     text = launched.read_back(str(options.ringside), deadline, "export", "--format", "json-lines", "-i", str(recording), "-o", "-")
@@ -72,17 +70,17 @@ def check(options, kind, way, folder):
     right = {" < ".join(chain): seen.pop(" < ".join(chain), 0) for chain in CHAINS}
     good = sum(right.values())
     whole = good + seen.total()
-    print(f"{kind}, {way}: {good} of {whole} stacks of firmware are whole; {sorted(right.values())}")
-    failures = [f"{kind}, {way}: no more than {count} of {text}" for text, count in right.items() if count < whole / 10]
+    print(f"{kind}, {engine}: {good} of {whole} stacks of firmware are whole; {sorted(right.values())}")
+    failures = [f"{kind}, {engine}: no more than {count} of {text}" for text, count in right.items() if count < whole / 10]
     if whole < options.samples / 3:
-        failures.append(f"{kind}, {way}: {whole} samples in firmware only")
+        failures.append(f"{kind}, {engine}: {whole} samples in firmware only")
     named = good + sum(seen[" < ".join(CHAINS[0][:length])] for length in range(2, len(CHAINS[0])))
     if good < FEWEST_WHOLE * whole or named < FEWEST_NAMED * whole:
-        failures += [f"{kind}, {way}: {count} times {text}" for text, count in seen.most_common(5)]
+        failures += [f"{kind}, {engine}: {count} times {text}" for text, count in seen.most_common(5)]
     # Others end early, and never elsewhere.
     unnamed = re.compile(r"\[firmware\]( < 0x802[0-9a-f]+)?$")
     allowed = [chain[:length] for chain in CHAINS for length in range(2, len(chain))]
-    failures += [f"{kind}, {way}: wrong: {text}" for text in seen
+    failures += [f"{kind}, {engine}: wrong: {text}" for text in seen
                  if text.split(" < ") not in allowed and not unnamed.match(text)]
     return failures
 
@@ -105,7 +103,7 @@ def run(options, folder):
     needed = ["clang", "ld.lld", "qemu-system-riscv64"]
     if missing := [tool for tool in needed if not shutil.which(tool)]:
         raise NoNetwork(f"there is no {', '.join(missing)}")
-    failures = [failure for kind in KINDS for way in options.engines for failure in check(options, kind, way, folder)]
+    failures = [failure for kind in KINDS for engine in options.engines for failure in check(options, kind, engine, folder)]
     return failures + [failure for engine in ("gdb", *({"tcg"} & set(options.engines))) for failure in check_trap_loop(options, engine, folder)]
 
 
@@ -116,7 +114,7 @@ def main():
     parser.add_argument("--samples", type=int, default=400)
     limits.add_option(parser, limits.STEP)
     options = parser.parse_args()
-    if unknown := set(options.engines) - set(WAYS):
+    if unknown := set(options.engines) - set(ENGINES):
         parser.error(f"no engine {', '.join(unknown)}")
     return linux_program.exit_status(run, options)
 

@@ -11,6 +11,6 @@ namespace ringside::session {
 // nothing of that code's memory is there; else the supervisor's pc alone is known. False: the
 // capture is as it was, and with user code where that is not wanted. riscv64 only; frames like
 // OpenSBI's.
-bool enter_interrupted_code(wire::Capture& capture, bool wants_user = true);
+bool enter_interrupted_code(wire::Capture& capture, bool wants_user);
 
 }  // namespace ringside::session

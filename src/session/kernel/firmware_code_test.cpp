@@ -72,14 +72,14 @@ void expect_interrupted(const wire::Capture& capture, PrivilegeLevel level) {
 
 TEST(FirmwareCode, AFrameOnItsStackIsTheCallers) {
   wire::Capture capture = Firmware().capture();
-  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_TRUE(enter_interrupted_code(capture, true));
   expect_interrupted(capture, PrivilegeLevel::kKernel);
   EXPECT_TRUE(capture.pieces.empty());  // firmware's stack is not the kernel's
 }
 
 TEST(FirmwareCode, ACopiedFrameLeavesTheCopiesOfTheCallersMemory) {
   wire::Capture capture = Firmware().capture(wire::PieceKind::kSystem, saved::kTag);
-  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_TRUE(enter_interrupted_code(capture, true));
   expect_interrupted(capture, PrivilegeLevel::kKernel);
   EXPECT_EQ(capture.pieces.size(), 1u);
 }
@@ -92,7 +92,7 @@ TEST(FirmwareCode, UserCodeIsInterruptedToo) {
   wire::Capture capture = firmware.capture();
   EXPECT_FALSE(enter_interrupted_code(capture, false));
   EXPECT_EQ(capture.level, PrivilegeLevel::kFirmware);
-  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_TRUE(enter_interrupted_code(capture, true));
   expect_interrupted(capture, PrivilegeLevel::kUser);
 }
 
@@ -103,11 +103,11 @@ TEST(FirmwareCode, AtItsEntryTheRegistersAreTheCallers) {
   firmware.registers.set(kTp, 0x1234);
   firmware.stack = {};
   wire::Capture capture = firmware.capture();
-  ASSERT_TRUE(enter_interrupted_code(capture));  // two bytes behind it
+  ASSERT_TRUE(enter_interrupted_code(capture, true));  // two bytes behind it
   EXPECT_FALSE(capture.registers.has(kSp));
   firmware.registers.set(kPc, 0x8000'5430);
   capture = firmware.capture();
-  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_TRUE(enter_interrupted_code(capture, true));
   EXPECT_EQ(capture.registers.get(kPc), kPcOfCall);
   EXPECT_EQ(capture.registers.get(kSp), kStack);
   EXPECT_EQ(capture.registers.get(kTp), 0x1234u);
@@ -117,7 +117,7 @@ TEST(FirmwareCode, AtItsEntryTheRegistersAreTheCallers) {
   EXPECT_TRUE(capture.pieces.empty());  // firmware's memory
   capture = firmware.capture();
   capture.pieces.push_back({{}, wire::PieceKind::kValue, 8, 0, 8, saved::kTag});
-  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_TRUE(enter_interrupted_code(capture, true));
   EXPECT_EQ(capture.pieces.size(), 2u);  // the recipe has entered the caller
 }
 
@@ -135,7 +135,7 @@ TEST(FirmwareCode, AStackIsOnePieceAgain) {
   add(0x1000, 0x1ff0, 0x1000, kCurrent);  // and no more is mapped
   add(0x2000, 0x100, 0x100, kCurrent);    // of another copy
   add(0x5000, 0x100, 0x100, wire::PieceKind::kUserStack);
-  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_TRUE(enter_interrupted_code(capture, true));
   ASSERT_EQ(capture.pieces.size(), 4u);
   EXPECT_EQ(capture.pieces[1].address.value, 0xff0u);
   EXPECT_EQ(capture.pieces[1].size, 0x1010u);
@@ -149,7 +149,7 @@ TEST(FirmwareCode, WhatFirmwareChangesDoesNotCount) {
   firmware.stack[kFrameAt + 32] += 4;
   firmware.registers.set(kSstatus, kStatus | 1u << 3 | 1u << 19);
   wire::Capture capture = firmware.capture();
-  ASSERT_TRUE(enter_interrupted_code(capture));
+  ASSERT_TRUE(enter_interrupted_code(capture, true));
   expect_interrupted(capture, PrivilegeLevel::kKernel);
 }
 
@@ -159,7 +159,7 @@ TEST(FirmwareCode, OtherFramesAreNotTheCallers) {
     Firmware firmware;
     change(firmware);
     wire::Capture capture = firmware.capture();
-    const bool is_entered = enter_interrupted_code(capture);
+    const bool is_entered = enter_interrupted_code(capture, true);
     EXPECT_EQ(capture.level == PrivilegeLevel::kFirmware, !is_entered);
     if (!is_entered) return Found::kNothing;
     EXPECT_EQ(capture.registers.get(kPc), kPcOfCall);

@@ -22,7 +22,7 @@ class KernelLevel {
   // `no_firmware`: the machine was started without any, so that code in firmware's mode is the
   // kernel's as long as no kernel is known.
   // `wants_user`: user code that firmware has interrupted is wanted; else it stays firmware's.
-  explicit KernelLevel(bool no_firmware, bool wants_user = true)
+  KernelLevel(bool no_firmware, bool wants_user)
       : no_firmware_(no_firmware), wants_user_(wants_user) {}
 
   // `kernel` is null while it is not known. `is_torn`: registers may be of different moments.

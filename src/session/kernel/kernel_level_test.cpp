@@ -39,7 +39,7 @@ class KernelLevelTest : public ::testing::Test {
   }
   Arch arch_ = Arch::kRiscv64;
   std::optional<elf::Image> kernel_ = kernel_of(Arch::kRiscv64);
-  KernelLevel level_{false};
+  KernelLevel level_{false, true};
   wire::Capture last_;
 };
 
@@ -108,6 +108,24 @@ TEST_F(KernelLevelTest, WhatFirmwareInterruptsBelowAKernelInMachineModeIsItsGues
   EXPECT_TRUE(last_.pieces.empty());
 }
 
+// At the first instruction of firmware's entry.
+TEST_F(KernelLevelTest, UserCodeThatFirmwareInterruptsIsFirmwaresWhereItIsNotWanted) {
+  using namespace arch::riscv64;
+  const auto level_where = [&](bool wants_user) {
+    last_ = at(arch_, 0x70000000, kFirmware);
+    last_.registers.set(kPriv, 3);
+    last_.registers.set(kSatp, 0);
+    last_.registers.set(kSepc, 0x10000);
+    last_.registers.set(kSstatus, 0);  // MPP: user
+    last_.registers.set(kStvec, 0x70000000);
+    KernelLevel level(false, wants_user);
+    level.settle(last_, &*kernel_);
+    return last_.level;
+  };
+  EXPECT_EQ(level_where(true), kUser);
+  EXPECT_EQ(level_where(false), kFirmware);
+}
+
 // As xv6 does: it starts in machine mode, and has a trampoline outside of its own code.
 TEST_F(KernelLevelTest, AKernelThatGoesOnBelowMachineModeHasNoGuest) {
   EXPECT_EQ(settled(kText, kFirmware), kKernel);
@@ -118,7 +136,7 @@ TEST_F(KernelLevelTest, AKernelThatGoesOnBelowMachineModeHasNoGuest) {
 }
 
 TEST_F(KernelLevelTest, OfAMachineWithoutFirmwareAllIsTheKernelsUntilThatIsKnown) {
-  level_ = KernelLevel(true);
+  level_ = KernelLevel(true, true);
   EXPECT_EQ(settled(0x90000000, kFirmware), kFirmware);
   kernel_.reset();
   EXPECT_EQ(settled(0x90000000, kFirmware), kKernel);

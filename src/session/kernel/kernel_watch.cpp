@@ -79,7 +79,7 @@ bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
 KernelWatch::KernelWatch(KernelRequest request, Arch machine)
     : machine_(machine),
       search_(std::move(request)),
-      level_(search_.request().no_firmware),
+      level_(search_.request().no_firmware, search_.request().wants_user),
       unknown_code_(search_.request().symbols),
       adapter_(make_first_adapter(search_.request(), machine)),
       other_patience_ns_(kTryAgainAfterNs),
@@ -101,8 +101,7 @@ bool KernelWatch::may_run_kernel(const wire::Capture& capture) const {
 
 // While the kernel is looked for, each vCPU's in turn: one may stand where the kernel is not mapped
 // (arm64's trampoline), and a guest that is paused shows nothing else.
-const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick,
-                                                   bool reads_by_tables) {
+const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) const {
   std::vector<const wire::Capture*> found;
   const wire::Capture* halted = nullptr;
   for (const wire::Capture& capture : tick.captures) {
@@ -112,21 +111,21 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick,
     else if (halted == nullptr)
       halted = &capture;
   }
-  if (found.empty() && halted == nullptr && reads_by_tables) return find_caller(tick);
   if (found.empty()) return halted;
   return kernel_ ? found.front() : found[tries_ % found.size()];
 }
 
 // A guest may be in firmware at almost every stop: then the code that has called it is the
-// kernel's. The vCPU itself does not see that code's memory.
-const wire::Capture* KernelWatch::find_caller(const engines::Tick& tick) {
+// kernel's. The vCPU itself does not see that code's memory, which is read by page tables.
+const wire::Capture* KernelWatch::find_caller(engines::Engine& engine, const engines::Tick& tick) {
+  if (kernel_) return nullptr;
   for (const wire::Capture& capture : tick.captures) {
-    if (kernel_ || capture.disposition != wire::Disposition::kSampled) continue;
+    const bool is_in_firmware = capture.level == PrivilegeLevel::kFirmware &&
+                                capture.disposition == wire::Disposition::kSampled;
+    if (!is_in_firmware || capture.arch != Arch::kRiscv64) continue;
     caller_ = capture;
-    const bool is_in_firmware = capture.level == PrivilegeLevel::kFirmware;
-    if (is_in_firmware && enter_interrupted_code(caller_) &&
-        caller_.level == PrivilegeLevel::kKernel)
-      return &caller_;
+    if (enter_interrupted_code(caller_, true) && caller_.level == PrivilegeLevel::kKernel)
+      return engine.physical_memory() ? &caller_ : nullptr;
   }
   return nullptr;
 }
@@ -264,7 +263,8 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   const bool may_be_other = !has_file() || search_.looks_elsewhere() || tries_ >= kTriesOfGivenFile;
   const bool needs_file = !kernel_ && may_be_other;
   if (!search && !probe_code && !needs_file) return seen;
-  const wire::Capture* running = find_kernel_code(tick, engine.physical_memory().has_value());
+  const wire::Capture* running = find_kernel_code(tick);
+  if (running == nullptr) running = find_caller(engine, tick);
   if (running == nullptr) return seen;
   const GuestVirt pc = *pc_of(*running);
   const bool is_unknown = needs_file && unknown_code_.wants(running->arch, pc, now_ns);

@@ -64,10 +64,9 @@ class KernelWatch {
 
  private:
   [[nodiscard]] bool may_run_kernel(const wire::Capture& capture) const;
-  // `reads_by_tables`: memory is read behind the page tables of any code, whoever runs.
-  [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick,
-                                                      bool reads_by_tables);
-  [[nodiscard]] const wire::Capture* find_caller(const engines::Tick& tick);
+  [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
+  [[nodiscard]] const wire::Capture* find_caller(engines::Engine& engine,
+                                                 const engines::Tick& tick);
   [[nodiscard]] Result<void> probe_kernel(engines::Engine& engine, const wire::Capture& running,
                                           VirtualMemory& memory, std::uint64_t now_ns,
                                           PollResult& seen);

@@ -103,7 +103,7 @@ timer_entry:
     pushq %r9
     pushq %r10
     pushq %r11
-    pushq %rbx                          // to a stack for interrupts, which ends with this one's place
+    pushq %rbx                          // to the interrupts' stack, whose last word is this one's place
     movq %rsp, %rbx
     leaq interrupt_stack + 8192, %rsp
     pushq %rbx
