@@ -102,6 +102,9 @@ struct Stack {
   StopReason stop = StopReason::kNoRegisters;
   GuestVirt stopped_at;                   // the pc, or the memory, that ended the walk
   std::optional<StackLink> missing_link;  // set with kTruncated where another stack was not copied
+  // A tracer of the kernel has put away the return address that comes next (unwind/return_hook.h),
+  // and the capture has not copied where.
+  bool lacks_hooked_returns = false;
 };
 
 }  // namespace ringside

@@ -17,6 +17,7 @@
 #include "guestos/process_source.h"
 #include "guestos/process_updates.h"
 #include "guestos/stack_recipe.h"
+#include "unwind/return_hook.h"
 #include "unwind/trap_frame_layout.h"
 #include "wire/recipe.h"
 
@@ -36,6 +37,8 @@ class Adapter {
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Tables for the unwinder; they do not change.
   [[nodiscard]] virtual std::vector<unwind::TrapFrameLayout> entries() const = 0;
+  // Hooks of the kernel's tracers; they do not change.
+  [[nodiscard]] virtual std::vector<unwind::ReturnHook> return_hooks() const { return {}; }
   // Which code runs in interrupts; nothing is known of it where the kernel's names say nothing.
   [[nodiscard]] virtual InterruptCode interrupt_code() const { return {}; }
   // Reads what only the guest's memory says, as soon as the kernel runs. True when nothing is
@@ -69,10 +72,9 @@ class Adapter {
   // Lists the processes of the guest, whose kernel must outlive it. Error kUnsupported where the
   // system does not say how it keeps them, kNotFound where its kernel does not.
   [[nodiscard]] virtual Result<std::unique_ptr<ProcessSource>> process_source() const;
-  // The recipe for the memory to copy from a vCPU. `learnt` are slots that the unwinder found to
-  // hold another stack's pointer.
-  [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(
-      VcpuId vcpu, std::span<const LearntLink> learnt) const = 0;
+  // The recipe for the memory to copy from a vCPU.
+  [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(VcpuId vcpu,
+                                                           const Learnt& learnt) const = 0;
 
  protected:
   Arch arch_;

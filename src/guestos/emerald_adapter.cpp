@@ -91,8 +91,7 @@ Result<void> EmeraldAdapter::learn(const Metadata& metadata, const wire::Capture
   return {};
 }
 
-std::vector<wire::RecipeOp> EmeraldAdapter::recipe(VcpuId vcpu,
-                                                   std::span<const LearntLink> learnt) const {
+std::vector<wire::RecipeOp> EmeraldAdapter::recipe(VcpuId vcpu, const Learnt& learnt) const {
   auto stacks = GenericAdapter::recipe(vcpu, learnt);
   if (!has_pages_ || arch_ != Arch::kX86_64) return stacks;
   wire::RecipeBuilder process;

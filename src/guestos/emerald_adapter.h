@@ -24,8 +24,8 @@ class EmeraldAdapter final : public GenericAdapter {
   [[nodiscard]] std::string_view name() const override;
   [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
                                                   ProcessUpdates& updates) override;
-  [[nodiscard]] std::vector<wire::RecipeOp> recipe(
-      VcpuId vcpu, std::span<const LearntLink> learnt) const override;
+  [[nodiscard]] std::vector<wire::RecipeOp> recipe(VcpuId vcpu,
+                                                   const Learnt& learnt) const override;
 
  protected:
   [[nodiscard]] bool knows_programs() const override {

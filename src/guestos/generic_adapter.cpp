@@ -45,11 +45,10 @@ Result<TaskAttribution> GenericAdapter::attribute(const wire::Capture& capture, 
   return attribution;
 }
 
-std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,
-                                                   std::span<const LearntLink> learnt) const {
+std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId, const Learnt& learnt) const {
   if (!arch::roles_of(arch_).known()) return {};
   KernelStacks stacks{.size = kStackSize};
-  for (const LearntLink& link : learnt)
+  for (const LearntLink& link : learnt.links)
     if (!link.leads_to_user)
       stacks.tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
     else if (knows_programs())

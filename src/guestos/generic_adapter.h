@@ -19,8 +19,8 @@ class GenericAdapter : public Adapter {
   // A root belongs to a process if user code has run there, or the user has named its program.
   [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
                                                   ProcessUpdates& updates) override;
-  [[nodiscard]] std::vector<wire::RecipeOp> recipe(
-      VcpuId vcpu, std::span<const LearntLink> learnt) const override;
+  [[nodiscard]] std::vector<wire::RecipeOp> recipe(VcpuId vcpu,
+                                                   const Learnt& learnt) const override;
   [[nodiscard]] std::vector<std::string> caveats() const override { return processes_.caveats(); }
   void count_unnamed_processes() override { processes_.count_unnamed(); }
   void take_over(Adapter& before) override;

@@ -55,7 +55,8 @@ TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
   AdapterOptions options;
   const LearntLink link{.slot = GuestVirt{0xffff888000003ff0}, .leads_to_user = true};
   const auto user_stacks = [&](const arch::Registers& registers) {
-    const auto recipe = GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, {&link, 1});
+    const auto recipe =
+        GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, {.links = {&link, 1}});
     wire::RecipeRun run(recipe, registers, {});
     std::vector<std::uint64_t> copies;
     while (const auto request = run.next()) {
@@ -88,7 +89,7 @@ TEST(GenericAdapter, RecipesFitIntoTheRing) {
   wire::RecipeBuilder process;
   emerald::copy_process(process);
   process.next_recipe();
-  EXPECT_LE(GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, links).size() +
+  EXPECT_LE(GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, {.links = links}).size() +
                 process.take().size(),
             wire::kMaxRecipeOps);
 }

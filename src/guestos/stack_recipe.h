@@ -50,6 +50,12 @@ struct LearntLink {
   bool operator==(const LearntLink&) const = default;
 };
 
+// Lessons from the stacks that were unwound before, for the next captures of a vCPU.
+struct Learnt {
+  std::span<const LearntLink> links = {};
+  bool hooked_returns = false;  // a tracer has put away return addresses (unwind/return_hook.h)
+};
+
 // Goes to the label in user mode (any other mode is kernel code here, in whichever level it runs),
 // or where the register that shows the mode was not read. go_if_kernel(): the opposite.
 void go_if_user(wire::RecipeBuilder& recipe, Arch arch, wire::RecipeBuilder::Label to);

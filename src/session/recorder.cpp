@@ -152,7 +152,7 @@ Result<void> Recorder::adopt(const KernelWatch::Reboot& reboot, const engines::T
 
 Result<void> Recorder::adopt(const KernelUpdate& kernel) {
   if (one_shot_) outside_ticks_ += one_shot_->start_over();
-  unwinder_.set_entries(kernel.entries);
+  unwinder_.set_entries(kernel.entries, kernel.hooks);
   interrupts_ = kernel.interrupts;
   loads_code_ = kernel.system == "linux";
   if (options_.keep_captures) {

@@ -88,6 +88,7 @@ void FullWalk::start(const wire::Capture& capture) {
   state_ = state_of(capture, sources_.platform());
   guessed_ = false;
   user_.reset();
+  hooked_.start();
 }
 
 bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::size_t enough,
@@ -98,6 +99,7 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
     stack.stop = is_complete(why.reason) && guessed_ ? StopReason::kGuessed : why.reason;
     stack.stopped_at = why.at;
     stack.missing_link = why.link;
+    stack.lacks_hooked_returns = why.lacks_hooked_returns;
     return true;
   };
   for (;;) {
@@ -115,6 +117,8 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
       user_ = caller;
       return stop({StopReason::kUserMode, state_.pc()});
     }
+    if (!caller.interrupted && !caller.state.exact)
+      if (const auto why = hooked_.restore(state_, caller.state, capture)) return stop(*why);
     const bool written = !caller.interrupted && !caller.state.exact &&
                          sources_.is_written_by_code(caller.state.pc());
     caller.state.exact |= written;
@@ -210,6 +214,7 @@ std::optional<Step> FullWalk::saved_by_hardware(const Caller& by_table, RuleSour
 // A table whose rule cannot be carried out (a register that is not known here) leaves the frame to
 // the next source.
 Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
+  if (auto out = hooked_.leave_hook(state, memory)) return *out;
   const CodeAddress at{state.pc(), state.exact};
   RuleSources::Known& known = sources_.known_at(at);
   std::optional<Stop> why;

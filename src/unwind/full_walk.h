@@ -1,6 +1,7 @@
 #pragma once
 
 #include "unwind/fast_walk.h"
+#include "unwind/hooked_walk.h"
 #include "unwind/rule_sources.h"
 #include "unwind/stack_end.h"
 #include "unwind/stack_memory.h"
@@ -12,7 +13,7 @@ namespace ringside::unwind {
 // Walks a stack with all registers tracked, and says why where it cannot go on.
 class FullWalk {
  public:
-  explicit FullWalk(RuleSources& sources) : sources_(sources) {}
+  explicit FullWalk(RuleSources& sources) : sources_(sources), hooked_(sources) {}
 
   // Begins with the capture's registers, as the only frame of a stack.
   void start(const wire::Capture& capture);
@@ -50,6 +51,7 @@ class FullWalk {
   [[nodiscard]] bool is_interrupt_code(const MachineState& frame);
 
   RuleSources& sources_;
+  HookedWalk hooked_;
   MachineState state_;
   bool guessed_ = false;        // some frame was
   std::optional<Caller> user_;  // user code that the walk has come to

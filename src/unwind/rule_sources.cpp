@@ -17,7 +17,8 @@ RuleSources::RuleSources(const elf::ImageMap& images, const arch::ArchInfo& plat
       use_(use),
       code_(make_code_stepper(platform.id, images)) {}
 
-void RuleSources::set_entries(std::vector<TrapFrameLayout> entries) {
+void RuleSources::set_entries(std::vector<TrapFrameLayout> entries, std::vector<ReturnHook> hooks) {
+  hooks_ = std::move(hooks);
   entries_ = std::move(entries);
   std::sort(entries_.begin(), entries_.end(),
             [](const TrapFrameLayout& a, const TrapFrameLayout& b) { return a.start < b.start; });
@@ -63,6 +64,8 @@ const TrapFrameLayout* RuleSources::entry_at(CodeAddress at) const {
 }
 
 CompactRule RuleSources::compact_at(CodeAddress at) {
+  if (hook_around(at.lookup()) != nullptr || (!at.exact && hook_at(at.address) != nullptr))
+    return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
   const elf::Image* image = images_.find_code(at.lookup());
   if (image == nullptr) return {};
   if (!at.exact && is_written_by_code(at.address))
@@ -126,6 +129,20 @@ bool RuleSources::is_written_by_code(GuestVirt address) const {
   const ImageAddr at = image->to_image(address);
   return !code_->follows_call(*image, at) && entry_at({address, false}) == nullptr &&
          code_->function_start(*image, at) == at;
+}
+
+const ReturnHook* RuleSources::hook_at(GuestVirt return_address) const {
+  const auto found = std::find_if(hooks_.begin(), hooks_.end(), [&](const ReturnHook& hook) {
+    return hook.start == return_address;
+  });
+  return found == hooks_.end() ? nullptr : &*found;
+}
+
+const ReturnHook* RuleSources::hook_around(GuestVirt pc) const {
+  const auto found = std::find_if(hooks_.begin(), hooks_.end(), [&](const ReturnHook& hook) {
+    return hook.start <= pc && pc < hook.end;
+  });
+  return found == hooks_.end() ? nullptr : &*found;
 }
 
 bool RuleSources::may_be_called(const elf::Image& image, ImageAddr function) {

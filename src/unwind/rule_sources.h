@@ -11,6 +11,7 @@
 #include "unwind/code_stepper.h"
 #include "unwind/compact_rule.h"
 #include "unwind/orc/table.h"
+#include "unwind/return_hook.h"
 #include "unwind/trap_frame_layout.h"
 
 namespace ringside::unwind {
@@ -32,7 +33,7 @@ class RuleSources {
  public:
   RuleSources(const elf::ImageMap& images, const arch::ArchInfo& platform, TableUse use = {});
 
-  void set_entries(std::vector<TrapFrameLayout> entries);
+  void set_entries(std::vector<TrapFrameLayout> entries, std::vector<ReturnHook> hooks);
   // True if images have been added or removed since the last call: what was cached is void.
   [[nodiscard]] bool refresh();
 
@@ -61,6 +62,9 @@ class RuleSources {
   // Whether a return address is a function's first byte, and no call stands before it: code has
   // written it there, to be returned to. It belongs to that function, not to the one before it.
   [[nodiscard]] bool is_written_by_code(GuestVirt address) const;
+  // The hook that begins there, and the one that has code there; null: none.
+  [[nodiscard]] const ReturnHook* hook_at(GuestVirt return_address) const;
+  [[nodiscard]] const ReturnHook* hook_around(GuestVirt pc) const;
   // CodeStepper::may_be_called(), cached.
   [[nodiscard]] bool may_be_called(const elf::Image& image, ImageAddr function);
   [[nodiscard]] const CodeRule& code_of(Known& known, CodeAddress at);
@@ -81,7 +85,8 @@ class RuleSources {
   const elf::ImageMap& images_;
   const arch::ArchInfo& platform_;
   TableUse use_;
-  std::vector<TrapFrameLayout> entries_;                               // sorted by start
+  std::vector<TrapFrameLayout> entries_;  // sorted by start
+  std::vector<ReturnHook> hooks_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Tables>> tables_;  // by image id
   std::unique_ptr<CodeStepper> code_;
   std::unordered_map<std::uint64_t, Known> known_;  // by CodeAddress::key()

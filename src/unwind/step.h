@@ -15,6 +15,7 @@ struct Stop {
   StopReason reason;
   GuestVirt at;
   std::optional<StackLink> link = std::nullopt;
+  bool lacks_hooked_returns = false;  // as Stack has it
 };
 
 // The caller's (or interrupted code's) frame.

@@ -71,8 +71,9 @@ class Unwinder::Impl {
   [[nodiscard]] Stack unwind(const wire::Capture& capture);
   [[nodiscard]] UserEntry user_entry(const wire::Capture& capture);
   void set_kernel_seen(bool seen) { options_.kernel_seen = seen; }
-  void set_entries(std::vector<TrapFrameLayout> entries) {
+  void set_entries(std::vector<TrapFrameLayout> entries, std::vector<ReturnHook> hooks) {
     options_.entries = std::move(entries);
+    options_.hooks = std::move(hooks);
     machines_.clear();
   }
   [[nodiscard]] const Statistics& statistics();
@@ -112,7 +113,7 @@ Unwinder::Impl::Machine& Unwinder::Impl::machine_for(const arch::ArchInfo& platf
   std::unique_ptr<Machine>& machine = machines_[&platform];
   if (!machine) {
     machine = std::make_unique<Machine>(images_, platform, options_.tables);
-    machine->sources.set_entries(options_.entries);
+    machine->sources.set_entries(options_.entries, options_.hooks);
   }
   if (machine->sources.refresh()) machine->fast.forget();
   return *machine;
@@ -247,8 +248,8 @@ Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Stack Unwinder::unwind(const wire::Capture& capture) { return impl_->unwind(capture); }
 UserEntry Unwinder::user_entry(const wire::Capture& capture) { return impl_->user_entry(capture); }
 void Unwinder::set_kernel_seen(bool seen) { impl_->set_kernel_seen(seen); }
-void Unwinder::set_entries(std::vector<TrapFrameLayout> entries) {
-  impl_->set_entries(std::move(entries));
+void Unwinder::set_entries(std::vector<TrapFrameLayout> entries, std::vector<ReturnHook> hooks) {
+  impl_->set_entries(std::move(entries), std::move(hooks));
 }
 const Statistics& Unwinder::statistics() const { return impl_->statistics(); }
 

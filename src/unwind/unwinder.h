@@ -7,6 +7,7 @@
 
 #include "base/stack.h"
 #include "elf/image_map.h"
+#include "unwind/return_hook.h"
 #include "unwind/trap_frame_layout.h"
 #include "unwind/user/user_entry.h"
 #include "wire/capture.h"
@@ -19,6 +20,7 @@ struct Options {
   bool kernel_seen = true;
   std::size_t max_frames = 512;
   std::vector<TrapFrameLayout> entries = {};
+  std::vector<ReturnHook> hooks = {};
   TableUse tables = {};
   bool full_only = false;  // never the fast walk: to compare the two
 };
@@ -57,7 +59,8 @@ class Unwinder {
   [[nodiscard]] UserEntry user_entry(const wire::Capture& capture);
 
   void set_kernel_seen(bool seen);
-  void set_entries(std::vector<TrapFrameLayout> entries);
+  // The tables of another kernel.
+  void set_entries(std::vector<TrapFrameLayout> entries, std::vector<ReturnHook> hooks = {});
   [[nodiscard]] const Statistics& statistics() const;
 
  private:

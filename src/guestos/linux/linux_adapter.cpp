@@ -9,6 +9,7 @@
 #include "guestos/linux/linux_arch.h"
 #include "guestos/linux/modules/module_list.h"
 #include "guestos/linux/tasks/linux_process_source.h"
+#include "guestos/linux/tasks/return_hooks.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
@@ -58,6 +59,10 @@ InterruptCode LinuxAdapter::interrupt_code() const { return linux_interrupt_code
 
 std::vector<unwind::TrapFrameLayout> LinuxAdapter::entries() const {
   return linux_arch_->entries(*kernel_);
+}
+
+std::vector<unwind::ReturnHook> LinuxAdapter::return_hooks() const {
+  return linux_return_hooks(*kernel_, processes_ ? &processes_->types() : nullptr);
 }
 
 std::optional<GuestVirt> LinuxAdapter::page_table_root() const {
@@ -132,8 +137,7 @@ Result<std::unique_ptr<ProcessSource>> LinuxAdapter::process_source() const {
   return LinuxProcessSource::of(*kernel_, debug_files_);
 }
 
-std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
-                                                 std::span<const LearntLink> learnt) const {
+std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu, const Learnt& learnt) const {
   KernelStacks stacks{.size = linux_arch_->irq_stack_size,
                       .alignment = stack_alignment(*kernel_->file)};
   std::vector<StackTop>& tops = stacks.tops;
@@ -141,7 +145,7 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
     for (const auto& of_stack : irq_stacks_[vcpu.value])
       tops.insert(tops.end(), of_stack.begin(), of_stack.end());
   const std::size_t known = tops.size();
-  for (const LearntLink& link : learnt)
+  for (const LearntLink& link : learnt.links)
     if (!link.leads_to_user &&
         std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
                      [&link](const StackTop& top) {
@@ -151,7 +155,7 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
       tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
   wire::RecipeBuilder recipe;
   if (processes_) {
-    processes_->copy_task(recipe, vcpu);
+    processes_->copy_task(recipe, vcpu, learnt.hooked_returns);
     recipe.next_recipe();
   }
   copy_stacks(recipe, arch_, stacks);

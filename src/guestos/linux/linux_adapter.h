@@ -33,6 +33,7 @@ class LinuxAdapter final : public Adapter {
 
   [[nodiscard]] std::string_view name() const override { return "linux"; }
   [[nodiscard]] std::vector<unwind::TrapFrameLayout> entries() const override;
+  [[nodiscard]] std::vector<unwind::ReturnHook> return_hooks() const override;
   [[nodiscard]] InterruptCode interrupt_code() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, VirtualMemory& memory) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(VirtualMemory& memory) override;
@@ -42,8 +43,8 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
                                                   ProcessUpdates& updates) override;
   [[nodiscard]] Result<std::unique_ptr<ProcessSource>> process_source() const override;
-  [[nodiscard]] std::vector<wire::RecipeOp> recipe(
-      VcpuId vcpu, std::span<const LearntLink> learnt) const override;
+  [[nodiscard]] std::vector<wire::RecipeOp> recipe(VcpuId vcpu,
+                                                   const Learnt& learnt) const override;
 
  private:
   [[nodiscard]] Result<bool> find_irq_stack(std::size_t cpu, ImageAddr variable,

@@ -25,6 +25,12 @@ struct vm_struct vm_struct;
 enum pageflags pageflags;
 struct thread_struct thread;
 struct pt_regs registers;
+struct rethook_node rethook_node;
+struct kretprobe_instance kretprobe_instance;
+
+void return_to_handler(void) {}
+void arch_rethook_trampoline(void) {}
+void kretprobe_trampoline(void) {}
 
 asm(".globl __start_init_task, __end_init_task\n"
-    ".data\n__start_init_task: .skip 0x4000\n__end_init_task:");
+    ".pushsection .data\n__start_init_task: .skip 0x4000\n__end_init_task: .popsection");

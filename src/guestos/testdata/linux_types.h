@@ -256,6 +256,37 @@ struct kthread {
   const char* full_name;
 };
 
+// As before Linux 6.11.
+struct ftrace_ret_stack {
+  unsigned long long calltime;
+  unsigned long ret;
+  unsigned long func;
+  unsigned long fp;
+  unsigned long* retp;
+};
+
+struct llist_node {
+  struct llist_node* next;
+};
+
+struct llist_head {
+  struct llist_node* first;
+};
+
+struct rethook_node {
+  void* callback[2];
+  struct llist_node llist;
+  void* rethook;
+  unsigned long ret_addr;
+  unsigned long frame;
+};
+
+struct kretprobe_instance {
+  void* fp;
+  struct llist_node llist;
+  void* ret_addr;
+};
+
 struct task_struct {
   unsigned int flags;
   void* stack;
@@ -285,6 +316,10 @@ struct task_struct {
   void* worker_private;
   struct css_set* cgroups;
   struct fs_struct* fs;
+  int curr_ret_stack;
+  struct ftrace_ret_stack* ret_stack;
+  struct llist_head kretprobe_instances;
+  struct llist_head rethooks;
 };
 
 struct thread_struct {

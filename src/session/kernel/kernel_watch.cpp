@@ -233,8 +233,8 @@ void KernelWatch::report_kernel(Result<PollResult>& polled) {
   known_code_.add(kernel_->image);
   polled->new_recipes = true;
   polled->kernel = std::make_shared<KernelUpdate>(
-      KernelUpdate{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
-                   std::string(adapter_->name()), is_candidate});
+      KernelUpdate{kernel_->image, adapter_->entries(), adapter_->return_hooks(),
+                   adapter_->interrupt_code(), std::string(adapter_->name()), is_candidate});
   is_reported_ = true;
 }
 

@@ -21,6 +21,7 @@ namespace ringside::session {
 struct KernelUpdate {
   elf::Image image;
   std::vector<unwind::TrapFrameLayout> entries;
+  std::vector<unwind::ReturnHook> hooks;
   guestos::InterruptCode interrupts;
   std::string system;         // the adapter's name
   bool is_candidate = false;  // a file that nobody has named: one of KernelRequest::candidates

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "arch/arch_info.h"
 
@@ -77,6 +78,10 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   const std::lock_guard lock(mutex_);
   if (capture.vcpu.value >= vcpus_.size()) return;
   Vcpu& vcpu = vcpus_[capture.vcpu.value];
+  if (stack.lacks_hooked_returns) {
+    if (!std::exchange(hooked_returns_, true)) ++generation_;
+    return;
+  }
   std::optional<GuestVirt> link;
   if (stack.missing_link)
     link = topmost_copy(capture, stack.missing_link->slot);
@@ -144,6 +149,7 @@ CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
   advice.kernel.stack_bytes[kUserStack] = vcpu.user.bytes();
   advice.links = vcpu.links;
   advice.firmware_frame = vcpu.firmware_frame;
+  advice.hooked_returns = hooked_returns_;
   for (const UserSlot& each : user_slots_)
     advice.links.push_back({.slot = each.slot, .leads_to_user = true});
   return advice;
@@ -156,6 +162,7 @@ void CaptureFeedback::forget_links() {
     vcpu.firmware_frame.reset();
   }
   user_slots_.clear();
+  hooked_returns_ = false;
   ++generation_;
 }
 

@@ -58,6 +58,7 @@ class CaptureFeedback {
     wire::RecipeBudget user;
     std::vector<guestos::LearntLink> links;  // slots that hold the stack pointer of another stack
     std::optional<GuestVirt> firmware_frame;
+    bool hooked_returns = false;  // tracers put return addresses away, in this guest
   };
   [[nodiscard]] Advice advice(VcpuId vcpu) const;
   // Grows with every new link, so that a recipe is made anew only then.
@@ -81,6 +82,7 @@ class CaptureFeedback {
   std::vector<UserSlot> user_slots_;  // of all vCPUs: threads move
   std::uint64_t uses_ = 0;
   bool fixed_;
+  bool hooked_returns_ = false;
   std::uint64_t generation_ = 0;
 };
 

@@ -57,6 +57,20 @@ TEST(CaptureFeedback, ALinkIsLearntOnceAndDoesNotDoubleTheBytes) {
   EXPECT_EQ(advice.kernel.stack_bytes[0], 2048u);
 }
 
+TEST(CaptureFeedback, TracersRecordsAreAskedForOnceTheyAreMissed) {
+  CaptureFeedback feedback(2, 2048, false);
+  Stack stack = stack_with(StopReason::kTruncated);
+  stack.lacks_hooked_returns = true;
+  EXPECT_FALSE(feedback.advice(VcpuId{0}).hooked_returns);
+  feedback.learn(kernel_capture(1), stack);
+  feedback.learn(kernel_capture(1), stack);
+  EXPECT_TRUE(feedback.advice(VcpuId{0}).hooked_returns);
+  EXPECT_EQ(feedback.advice(VcpuId{1}).kernel.stack_bytes[0], 2048u);
+  EXPECT_EQ(feedback.link_generation(), 1u);
+  feedback.forget_links();
+  EXPECT_FALSE(feedback.advice(VcpuId{0}).hooked_returns);
+}
+
 TEST(CaptureFeedback, LearnsTheCopyAtTheTopOfTheStack) {
   CaptureFeedback feedback(1, 2048, false);
   wire::Capture capture = kernel_capture(0);

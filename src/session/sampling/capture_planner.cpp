@@ -9,7 +9,8 @@ namespace {
 
 std::vector<wire::RecipeOp> recipe_of(const guestos::Adapter& adapter, VcpuId id,
                                       const CaptureFeedback::Advice& advice) {
-  std::vector<wire::RecipeOp> usual = adapter.recipe(id, advice.links);
+  std::vector<wire::RecipeOp> usual =
+      adapter.recipe(id, {.links = advice.links, .hooked_returns = advice.hooked_returns});
   if (adapter.arch() != Arch::kRiscv64 || usual.empty()) return usual;
   wire::RecipeBuilder builder;
   guestos::enter_interrupted_code(builder, advice.firmware_frame);

@@ -137,11 +137,20 @@ bool CodeStepper::may_be_interrupted(const MachineState& state) {
   return caller == image && may_lead_to(*image, *call->target, unit->start(), 0);
 }
 
+bool CodeStepper::is_return_address(GuestVirt at) {
+  const elf::Image* image = images_.find_code(at - 1);
+  if (image != nullptr && follows_call(*image, image->to_image(at))) return true;
+  image = images_.find_code(at);
+  return image != nullptr && function_start(*image, image->to_image(at)) == image->to_image(at);
+}
+
 std::optional<MachineState> CodeStepper::caller_in_link_register(const elf::Image& image,
                                                                  const MachineState& state) {
   const auto unit = code_of(image).units.find(image.to_image(state.pc()));
   if (!unit) return std::nullopt;
-  return untouched_caller(state, images_, image, *unit, *decoder_);
+  const auto caller = untouched_caller(state, image, *unit, *decoder_);
+  if (!caller || !is_return_address(caller->pc())) return std::nullopt;
+  return caller;
 }
 
 CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {

@@ -50,6 +50,8 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] bool may_be_interrupted(const MachineState& state);
   [[nodiscard]] bool may_lead_to(const elf::Image& image, ImageAddr function, ImageAddr target,
                                  int depth);
+  // Whether it is behind a call, or a function's first byte, where code has written it.
+  [[nodiscard]] bool is_return_address(GuestVirt at);
   [[nodiscard]] std::optional<MachineState> caller_in_link_register(const elf::Image& image,
                                                                     const MachineState& state);
 

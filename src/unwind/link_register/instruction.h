@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "base/byte_reader.h"
 #include "base/types.h"
 
@@ -45,6 +46,12 @@ struct Instruction {
   std::optional<ImageAddr> target = std::nullopt;
   std::uint32_t writes = 0;  // general registers that it changes, by bit
 };
+
+// Where code on aarch64 keeps the link register while it calls a tracer of the kernel.
+inline constexpr std::uint8_t kCopyOfLinkRegister = 9;
+[[nodiscard]] constexpr bool copies_link_register(const arch::ArchInfo& platform) {
+  return platform.id == Arch::kAArch64;
+}
 
 // The instructions of one architecture.
 class Decoder {

@@ -44,10 +44,22 @@ void PathState::forget(std::uint32_t registers) {
     if ((registers >> reg & 1u) != 0) registers_[reg] = make_unknown();
 }
 
-void PathState::return_from_call() {
+// Linux' tracers are called from a function's first instructions, before it has saved the link
+// register: on aarch64 that is in x9 meanwhile (`mov x9, x30; bl ftrace_caller`,
+// arch/arm64/kernel/entry-ftrace.S), on riscv64 the call's own link is t0 (mcount-dyn.S).
+bool PathState::keeps_link_register(const Instruction& call) const {
+  const std::uint8_t link = platform_->roles.link;
+  if ((call.writes >> link & 1u) == 0) return true;
+  return copies_link_register(*platform_) &&
+         same_place(registers_[kCopyOfLinkRegister], registers_[link]);
+}
+
+void PathState::return_from_call(const Instruction& call) {
   const arch::RegisterRoles& roles = platform_->roles;
+  std::uint64_t kept = roles.callee_saved | std::uint64_t{1} << roles.sp;
+  if (keeps_link_register(call)) kept |= std::uint64_t{1} << roles.link;
   for (std::uint8_t reg = 0; reg < 32; ++reg)
-    if (reg != roles.sp && (roles.callee_saved >> reg & 1u) == 0) registers_[reg] = make_unknown();
+    if ((kept >> reg & 1u) == 0) registers_[reg] = make_unknown();
 }
 
 void PathState::store(const Value& at, const Value& value) {
@@ -112,7 +124,7 @@ void PathState::execute(const Instruction& instruction, const StackMemory& memor
       return set(instruction.a, old);
     }
     case Operation::kCall:
-      return return_from_call();
+      return return_from_call(instruction);
     default:
       return forget(instruction.writes);
   }

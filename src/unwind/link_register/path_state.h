@@ -31,8 +31,9 @@ class PathState {
 
   // Everything that `instruction` does, but where it goes.
   void execute(const Instruction& instruction, const StackMemory& memory);
-  // A called function gives back the registers that it has to.
-  void return_from_call();
+  // A called function gives back the registers that it has to. One that keeps its return address
+  // elsewhere than in the link register gives that back, too.
+  void return_from_call(const Instruction& call);
 
   [[nodiscard]] Value get(std::uint8_t reg) const;
   [[nodiscard]] const arch::ArchInfo& platform() const { return *platform_; }
@@ -52,6 +53,7 @@ class PathState {
     GuestVirt slot;  // that the pointer to it came from
   };
   void set(std::uint8_t reg, const Value& value);
+  [[nodiscard]] bool keeps_link_register(const Instruction& call) const;
   [[nodiscard]] Value make_unknown() { return {++unknowns_, 0, {}}; }
   void forget(std::uint32_t registers);
   [[nodiscard]] Value load(const Value& at, const StackMemory& memory);

@@ -169,7 +169,10 @@ std::optional<ReturnPath> ReturnPathFinder::finish(const Instruction& instructio
   if (!interrupt) {
     const std::uint64_t kept = platform.roles.callee_saved | std::uint64_t{1} << platform.roles.sp |
                                std::uint64_t{1} << platform.roles.pc;
-    path.state.valid &= kept;
+    // Code that was not called by way of the link register has that of its caller, which goes on at
+    // this very place.
+    path.state.exact = instruction.b != platform.roles.link;
+    path.state.valid &= path.state.exact ? kept | std::uint64_t{1} << platform.roles.link : kept;
   }
   return path;
 }

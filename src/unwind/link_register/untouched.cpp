@@ -3,7 +3,6 @@
 #include <array>
 
 #include "arch/arch_info.h"
-#include "unwind/link_register/call_site.h"
 
 namespace ringside::unwind::link_register {
 namespace {
@@ -30,16 +29,16 @@ bool changes(const Instruction& instruction, std::uint8_t reg) {
   }
 }
 
-bool is_behind_call(const elf::ImageMap& images, GuestVirt at, const Decoder& decoder) {
-  const elf::Image* image = images.find_code(at - 1);
-  return image != nullptr && follows_call(*image->file, image->to_image(at), decoder);
+bool copies_link(const Instruction& instruction, const arch::ArchInfo& platform) {
+  return copies_link_register(platform) && instruction.operation == Operation::kAdd &&
+         instruction.a == kCopyOfLinkRegister && instruction.b == platform.roles.link &&
+         instruction.value == 0;
 }
 
 }  // namespace
 
-std::optional<MachineState> untouched_caller(const MachineState& state, const elf::ImageMap& images,
-                                             const elf::Image& image, const CodeUnit& function,
-                                             const Decoder& decoder) {
+std::optional<MachineState> untouched_caller(const MachineState& state, const elf::Image& image,
+                                             const CodeUnit& function, const Decoder& decoder) {
   const arch::RegisterRoles& roles = state.platform->roles;
   if (!state.has(roles.link) || !state.has_sp()) return std::nullopt;
   const CodeRange& range = function.ranges.front();
@@ -48,14 +47,16 @@ std::optional<MachineState> untouched_caller(const MachineState& state, const el
   if (pc - range.start > kMaxBytes) return std::nullopt;
   const Bytes bytes = image.file->bytes_at(range.start, pc - range.start);
   if (bytes.size() != pc - range.start) return std::nullopt;
+  bool is_copied = false;  // by the instruction before
   for (std::size_t at = 0; at < bytes.size();) {
     const Instruction instruction = decoder.decode(bytes.subspan(at), range.start + at);
+    const bool calls_tracer = is_copied && instruction.operation == Operation::kCall;
     for (const std::uint8_t reg : {roles.link, roles.sp, roles.fp})
-      if (changes(instruction, reg)) return std::nullopt;
+      if (!calls_tracer && changes(instruction, reg)) return std::nullopt;
+    is_copied = copies_link(instruction, *state.platform);
     at += instruction.size;
   }
   const std::uint64_t to = state.platform->code_address(state.get(roles.link));
-  if (!is_behind_call(images, {to}, decoder)) return std::nullopt;
   MachineState caller = state;
   caller.exact = false;
   caller.set(roles.pc, to, state.slots[roles.link]);

@@ -92,3 +92,40 @@
         .cfi_def_cfa_offset 0
         b       leaf
         end tail_call
+
+        function calls_traced
+        stp     x29, x30, [sp, #-16]!
+        .cfi_def_cfa_offset 16
+        .cfi_offset x29, -16
+        .cfi_offset x30, -8
+        mov     x29, sp
+        bl      traced
+        ldp     x29, x30, [sp], #16
+        .cfi_restore x29
+        .cfi_restore x30
+        .cfi_def_cfa_offset 0
+        ret
+        end calls_traced
+
+        function traced               // as Linux patches functions that it traces
+        mov     x9, x30
+        bl      tracer
+        stp     x29, x30, [sp, #-16]!
+        .cfi_def_cfa_offset 16
+        .cfi_offset x29, -16
+        .cfi_offset x30, -8
+        mov     x29, sp
+        bl      leaf
+        ldp     x29, x30, [sp], #16
+        .cfi_restore x29
+        .cfi_restore x30
+        .cfi_def_cfa_offset 0
+        ret
+        end traced
+
+        function tracer               // gives back the link register of what it was called from
+        mov     x10, x30
+        .cfi_register x30, x10
+        mov     x30, x9
+        ret     x10
+        end tracer

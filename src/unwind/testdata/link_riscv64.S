@@ -90,3 +90,52 @@
         .cfi_def_cfa_offset 0
         j       leaf
         end tail_call
+
+        .option push                  // a call has 8 bytes, all else 4
+        .option norvc
+        .option norelax
+        function calls_traced
+        addi    sp, sp, -16
+        .cfi_def_cfa_offset 16
+        sd      ra, 8(sp)
+        .cfi_offset ra, -8
+        sd      s0, 0(sp)
+        .cfi_offset s0, -16
+        addi    s0, sp, 16
+        .cfi_def_cfa s0, 0
+        call    traced
+        ld      ra, 8(sp)
+        .cfi_restore ra
+        ld      s0, 0(sp)
+        .cfi_restore s0
+        .cfi_def_cfa sp, 16
+        addi    sp, sp, 16
+        .cfi_def_cfa_offset 0
+        ret
+        end calls_traced
+
+        function traced               // as Linux patches functions that it traces
+        call    t0, tracer
+        addi    sp, sp, -16
+        .cfi_def_cfa_offset 16
+        sd      ra, 8(sp)
+        .cfi_offset ra, -8
+        call    leaf
+        ld      ra, 8(sp)
+        .cfi_restore ra
+        addi    sp, sp, 16
+        .cfi_def_cfa_offset 0
+        ret
+        end traced
+
+        function tracer               // its link register is t0
+        .cfi_register ra, t0
+        addi    sp, sp, -16
+        .cfi_def_cfa_offset 16
+        sd      ra, 8(sp)
+        ld      ra, 8(sp)
+        addi    sp, sp, 16
+        .cfi_def_cfa_offset 0
+        jr      t0
+        end tracer
+        .option pop

@@ -38,13 +38,14 @@ Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu, VirtualMe
   return slots_[cpu].has_value();
 }
 
-void CurrentTask::copy(wire::RecipeBuilder& recipe, VcpuId vcpu) const {
+void CurrentTask::copy(wire::RecipeBuilder& recipe, VcpuId vcpu, bool hooked_returns) const {
   TaskSource source{.types = &types_,
                     .linux_arch = linux_arch_,
                     .entry_code = entry_code_.get(),
                     .user_tables = user_tables_ ? &*user_tables_ : nullptr,
                     .variable = variable_of(vcpu),
-                    .copies_program = copies_program_};
+                    .copies_program = copies_program_,
+                    .copies_hooked_returns = hooked_returns};
   if (linux_arch_->per_cpu_offset && variable_) source.variable = variable_at_;
   copy_task(recipe, source, vcpu);
 }

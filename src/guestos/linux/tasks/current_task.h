@@ -38,8 +38,9 @@ class CurrentTask {
     if (!user_tables_) return std::nullopt;
     return address.value - user_tables_->to_linear;
   }
-  // A recipe: what read() needs, and user code's stack.
-  void copy(wire::RecipeBuilder& recipe, VcpuId vcpu) const;
+  // A recipe: what read() needs, user code's stack and, if asked for, the return addresses that
+  // tracers have put away.
+  void copy(wire::RecipeBuilder& recipe, VcpuId vcpu, bool hooked_returns = false) const;
   // Nothing where it was not copied: user code ran without the kernel in its page tables.
   [[nodiscard]] std::optional<TaskView> read(const wire::Capture& capture) const;
   // Whether the user stack of a capture in kernel mode was found through the task's own page

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/testing/function_memory.h"
+#include "guestos/linux/tasks/return_hooks.h"
 #include "guestos/testdata/linux_types.h"
 #include "guestos/testing/own_memory.h"
 #include "wire/recipe.h"
@@ -57,7 +58,7 @@ class CurrentTaskTest : public ::testing::Test {
     taken.registers.set(kCs, level == PrivilegeLevel::kUser ? 0x33 : 0x10);
     taken.registers.set(kRsp, sp);
     wire::RecipeBuilder builder;
-    current.copy(builder, VcpuId{0});
+    current.copy(builder, VcpuId{0}, copies_hooked_returns_);
     const auto recipe = builder.take();
     wire::RecipeBudget budget;
     wire::RecipeRun run(recipe, taken.registers, budget);
@@ -99,6 +100,7 @@ class CurrentTaskTest : public ::testing::Test {
   std::vector<std::byte> user_stack_;
   pt_regs* saved_ = nullptr;
   bool is_mapped_ = true;
+  bool copies_hooked_returns_ = false;
 };
 
 TEST_F(CurrentTaskTest, OfASystemCall) {
@@ -115,6 +117,61 @@ TEST_F(CurrentTaskTest, OfASystemCall) {
   EXPECT_EQ(view->user->get(kRip), 0x401234u);
   EXPECT_EQ(view->user->get(kRbx), 0xbu);
   EXPECT_EQ(user_bytes(taken), 2048u);
+}
+
+// The records of all three tracers, the newest first, as the unwinder reads them.
+TEST_F(CurrentTaskTest, CopiesReturnAddressesThatTracersHavePutAway) {
+  std::array<ftrace_ret_stack, 50> graph{};
+  unsigned long slot = 0;
+  graph[0] = {.calltime = 1, .ret = 100, .func = 101, .fp = 0, .retp = &slot};
+  graph[1] = {.calltime = 2, .ret = 200, .func = 201, .fp = 202, .retp = nullptr};
+  task_.ret_stack = graph.data();
+  task_.curr_ret_stack = 1;
+  std::array<rethook_node, 2> rethooks{};
+  rethooks[0].ret_addr = 300;
+  rethooks[0].frame = 301;
+  rethooks[0].llist.next = &rethooks[1].llist;
+  rethooks[1].ret_addr = 400;
+  task_.rethooks.first = &rethooks[0].llist;
+  kretprobe_instance probe{.fp = &slot, .llist = {nullptr}, .ret_addr = &graph};
+  task_.kretprobe_instances.first = &probe.llist;
+
+  const auto address = [](const void* at) { return reinterpret_cast<std::uint64_t>(at); };
+  const auto hooks = linux_return_hooks(kernel_, &current_->types());
+  ASSERT_EQ(hooks.size(), 3u);
+  EXPECT_FALSE(unwind::hooked_returns(hooks[0], capture(PrivilegeLevel::kKernel, kKernelSp)));
+  copies_hooked_returns_ = true;
+  const wire::Capture taken = capture(PrivilegeLevel::kKernel, kKernelSp);
+  auto by_graph = unwind::hooked_returns(hooks[0], taken).value();
+  ASSERT_EQ(by_graph.size(), 3u);
+  EXPECT_TRUE(by_graph[0].is_removed);
+  by_graph.erase(by_graph.begin());
+  EXPECT_EQ(by_graph[0].address.value, 200u);
+  EXPECT_EQ(by_graph[0].function, GuestVirt{201});
+  EXPECT_EQ(by_graph[0].frames, std::vector<std::uint64_t>{202});
+  EXPECT_EQ(by_graph[1].frames, std::vector<std::uint64_t>{address(&slot)});
+  const auto by_rethook = unwind::hooked_returns(hooks[1], taken).value();
+  ASSERT_EQ(by_rethook.size(), 2u);
+  EXPECT_EQ(by_rethook[0].address.value, 300u);
+  EXPECT_EQ(by_rethook[0].frames, std::vector<std::uint64_t>{301});
+  EXPECT_EQ(by_rethook[1].address.value, 400u);
+  EXPECT_TRUE(by_rethook[1].frames.empty());
+  const auto by_probe = unwind::hooked_returns(hooks[2], taken).value();
+  ASSERT_EQ(by_probe.size(), 1u);
+  EXPECT_EQ(by_probe[0].address.value, address(&graph));
+  EXPECT_EQ(by_probe[0].frames, std::vector<std::uint64_t>{address(&slot)});
+  EXPECT_FALSE(unwind::hooked_returns(hooks[0], capture(PrivilegeLevel::kUser, kKernelSp)));
+}
+
+TEST_F(CurrentTaskTest, ATaskThatNobodyTracesHasNoRecords) {
+  task_.curr_ret_stack = -1;
+  copies_hooked_returns_ = true;
+  const wire::Capture taken = capture(PrivilegeLevel::kKernel, kKernelSp);
+  for (const auto& hook : linux_return_hooks(kernel_, &current_->types())) {
+    const auto found = unwind::hooked_returns(hook, taken);
+    ASSERT_TRUE(found);
+    for (const auto& record : *found) EXPECT_TRUE(record.is_removed);
+  }
 }
 
 // Tables of 4 KiB in the test's own memory, whose addresses are their physical ones too.

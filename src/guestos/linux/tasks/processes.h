@@ -28,7 +28,10 @@ class LinuxProcesses {
     return current_.find(cpu, per_cpu, memory);
   }
   // As CurrentTask has it.
-  void copy_task(wire::RecipeBuilder& recipe, VcpuId vcpu) const { current_.copy(recipe, vcpu); }
+  void copy_task(wire::RecipeBuilder& recipe, VcpuId vcpu, bool hooked_returns) const {
+    current_.copy(recipe, vcpu, hooked_returns);
+  }
+  [[nodiscard]] const LinuxTypes& types() const { return current_.types(); }
   // As Adapter has it.
   [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
                                                   ProcessUpdates& updates);

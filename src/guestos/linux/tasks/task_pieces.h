@@ -14,6 +14,12 @@ enum TaskPiece : std::uint16_t {
   kInodeTag,            // struct inode of the program
   kInodeGenerationTag,  // its generation, which lies far behind the rest
   kInodeDeviceTag,      // struct super_block: the device
+  kGraphStateTag,       // return_hooks.h, from here on
+  kGraphRecordsTag,
+  kRethookStateTag,
+  kRethookRecordTag,
+  kKretprobeStateTag,
+  kKretprobeRecordTag,
 };
 
 }  // namespace ringside::guestos

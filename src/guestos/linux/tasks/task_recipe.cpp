@@ -2,6 +2,7 @@
 
 #include "arch/arch_info.h"
 #include "guestos/linux/linux_arch.h"
+#include "guestos/linux/tasks/return_hooks.h"
 #include "guestos/linux/tasks/task_layout.h"
 #include "guestos/linux/tasks/task_pieces.h"
 #include "guestos/stack_recipe.h"
@@ -27,6 +28,7 @@ class TaskRecipe {
     find_task(no_task);
     copy(task_, task_window(types_.task), kTaskTag);
     copy(task_, window_of(types_.task.comm), kNameTag);
+    if (source_.copies_hooked_returns) copy_traced_returns();
     recipe_.load(mm_, {task_, types_.task.mm.offset}, pointer_, no_task);
     recipe_.go_if_equal(mm_, 0, no_task);
     copy(mm_, space_window(types_), kSpaceTag);
@@ -100,6 +102,13 @@ class TaskRecipe {
     recipe_.bind(has_sp);
     copy_stack();
     recipe_.set(sp_from_, kCopied);
+    recipe_.bind(end);
+  }
+
+  void copy_traced_returns() {
+    const auto end = recipe_.label();
+    go_if_user(recipe_, types_.arch, end);
+    copy_hooked_returns(recipe_, types_, task_);
     recipe_.bind(end);
   }
 

@@ -21,6 +21,7 @@ struct TaskSource {
   // away, the boot image's.
   std::optional<GuestVirt> variable;
   bool copies_program = false;
+  bool copies_hooked_returns = false;
 };
 
 // Writes a recipe: it copies the vCPU's task and its address space (task_pieces.h), and the stack

@@ -24,6 +24,42 @@ TaskFields find_task(FieldFinder& find) {
   return fields;
 }
 
+std::optional<GraphTracerFields> find_graph_tracer(const FieldFinder& find) {
+  constexpr const char* kRecord = "ftrace_ret_stack";
+  const auto newest = find.maybe("task_struct", {"curr_ret_stack"});
+  const auto records = find.maybe("task_struct", {"ret_stack"});
+  const auto address = find.maybe(kRecord, {"ret"});
+  const auto bytes = find.types().size_of(kRecord);
+  if (!newest || !records || !address || !bytes) return std::nullopt;
+  return GraphTracerFields{.newest = *newest,
+                           .records = *records,
+                           .record = {.address = *address,
+                                      .function = find.maybe(kRecord, {"func"}),
+                                      .frame = find.maybe(kRecord, {"fp"}),
+                                      .slot = find.maybe(kRecord, {"retp"}),
+                                      .bytes = *bytes},
+                           // Several tracers share one since Linux 6.11.
+                           .is_shadow_stack = find.maybe("fgraph_ops", {"idx"}).has_value()};
+}
+
+std::optional<ReturnProbeFields> find_return_probes(const FieldFinder& find, const char* list,
+                                                    const char* record, const char* frame) {
+  const auto first = find.maybe("task_struct", {list});
+  const auto node = find.maybe(record, {"llist"});
+  const auto address = find.maybe(record, {"ret_addr"});
+  if (!first || !node || !address) return std::nullopt;
+  return ReturnProbeFields{.first = *first,
+                           .node = *node,
+                           .record = {.address = *address, .frame = find.maybe(record, {frame})}};
+}
+
+ReturnTracerFields find_tracers(const FieldFinder& find) {
+  return {.graph = find_graph_tracer(find),
+          .rethook = find_return_probes(find, "rethooks.first", "rethook_node", "frame"),
+          .kretprobe =
+              find_return_probes(find, "kretprobe_instances.first", "kretprobe_instance", "fp")};
+}
+
 MmFields find_mm(FieldFinder& find) {
   StructFinder mm(find, "mm_struct");
   MmFields fields;
@@ -148,6 +184,7 @@ Result<LinuxTypes> LinuxTypes::of(const elf::ElfFile& kernel, const TypeSource& 
   if (types.task.stack_vm_area) types.vm_pages = find.need("vm_struct", {"pages"});
   types.page_size = kernel_page_size(kernel);
   types.user_registers = find_user_registers(kernel, find);
+  types.tracers = find_tracers(find);
   RINGSIDE_TRY(find.result(kernel.name()));
   const auto stack_size = kernel_stack_size(kernel);
   if (!stack_size)

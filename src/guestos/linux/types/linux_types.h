@@ -122,6 +122,39 @@ struct UserRegisters {
   unwind::RegisterFrame frame;
 };
 
+// A return address that a tracer has put away (unwind/return_hook.h): struct ftrace_ret_stack
+// (include/linux/ftrace.h), struct rethook_node (include/linux/rethook.h), or struct
+// kretprobe_instance (include/linux/kprobes.h).
+struct HookedReturnFields {
+  Field address;
+  std::optional<Field> function = {};
+  std::optional<Field> frame = {};  // the caller's frame pointer, or `slot`
+  std::optional<Field> slot = {};   // where the return address was
+  std::uint64_t bytes = 0;          // of the structure
+};
+
+// The records of function_graph: members of struct task_struct.
+struct GraphTracerFields {
+  Field newest;   // int
+  Field records;  // a pointer
+  HookedReturnFields record;
+  bool is_shadow_stack = false;  // words; else an array of records
+};
+
+// A task's list of records, which are linked by a struct llist_node.
+struct ReturnProbeFields {
+  Field first;  // in struct task_struct
+  Field node;   // in the record
+  HookedReturnFields record;
+};
+
+// The tracers that this kernel has.
+struct ReturnTracerFields {
+  std::optional<GraphTracerFields> graph;
+  std::optional<ReturnProbeFields> rethook;
+  std::optional<ReturnProbeFields> kretprobe;
+};
+
 // Where a Linux kernel keeps what is read from its memory. All of it is found in the kernel's own
 // types and symbols: nothing is known by its version.
 struct LinuxTypes {
@@ -144,6 +177,7 @@ struct LinuxTypes {
   PageFields page;
   std::optional<Field> vm_pages;  // vm_struct.pages, where threads have stack_vm_area
   UserRegisters user_registers;
+  ReturnTracerFields tracers;
 
   // `kernel` is a vmlinux, or the file that symbols::open_kernel() makes of a boot image or of
   // memory, and `source` has its types. Error kNotFound where a type lacks a member (the message

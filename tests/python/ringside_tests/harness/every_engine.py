@@ -70,9 +70,11 @@ def attach_options(engine, guest, folder):
 
 
 def record(options, engine, guest, kernel, folder, deadline, until):
-    """One recording by one engine, of the guest with that kernel file; returns its path. until: when it ends."""
+    """One recording by one engine, of the guest with that kernel file (None: none is given); returns its path. until: when
+    it ends."""
     recording = folder / f"{engine}.data"
     interval = options.plugin_interval if engine == "tcg" else options.interval
-    launched.read_back(options.ringside, deadline, "record", *attach_options(engine, guest, folder), "--kernel", str(kernel),
+    file = ["--kernel", str(kernel)] if kernel else []
+    launched.read_back(options.ringside, deadline, "record", *attach_options(engine, guest, folder), *file,
                        "--interval", f"{interval:g}ms", *until, "-o", str(recording), *options.record_option)
     return recording
