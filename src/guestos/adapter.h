@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 #include "guestos/process_updates.h"
 #include "guestos/stack_recipe.h"
 #include "unwind/return_hook.h"
+#include "guestos/user_interrupts/user_interrupts.h"
 #include "unwind/trap_frame_layout.h"
 #include "wire/recipe.h"
 
@@ -41,6 +43,14 @@ class Adapter {
   [[nodiscard]] virtual std::vector<unwind::ReturnHook> return_hooks() const { return {}; }
   // Which code runs in interrupts; nothing is known of it where the kernel's names say nothing.
   [[nodiscard]] virtual InterruptCode interrupt_code() const { return {}; }
+  // By which of the kernel's entries interrupts of user code are distinguished: null where nothing
+  // is determined that the last call did not report. For a kernel whose names say nothing. `kernel`
+  // is its image, `registers` reads a vCPU's, if it can. Errors: those of `memory`.
+  [[nodiscard]] virtual Result<std::shared_ptr<const UserInterrupts>> user_interrupts(
+      const elf::Image& /*kernel*/, VirtualMemory& /*memory*/,
+      const std::function<Result<arch::Registers>()>& /*registers*/) {
+    return nullptr;
+  }
   // Reads what only the guest's memory says, as soon as the kernel runs. True when nothing is
   // missing any more; false to be asked again later. Errors: those of `memory`.
   [[nodiscard]] virtual Result<bool> prepare(std::size_t vcpus, VirtualMemory& memory) = 0;

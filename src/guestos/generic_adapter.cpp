@@ -5,6 +5,7 @@
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
 #include "guestos/stack_recipe.h"
+#include "guestos/user_interrupts/kernel_entries.h"
 
 namespace ringside::guestos {
 namespace {
@@ -28,6 +29,15 @@ GenericAdapter::GenericAdapter(Arch arch, const AdapterOptions& options)
     : Adapter(arch), ids_(options.address_space_ids), processes_(options) {}
 
 bool GenericAdapter::adopt(Arch arch) { return std::exchange(arch_, arch) != arch; }
+
+Result<std::shared_ptr<const UserInterrupts>> GenericAdapter::user_interrupts(
+    const elf::Image& kernel, VirtualMemory& memory,
+    const std::function<Result<arch::Registers>()>& registers) {
+  RINGSIDE_ASSIGN(auto entries, find_kernel_entries(kernel, memory, registers));
+  if (entries.empty() || entries == kernel_entries_) return nullptr;
+  kernel_entries_ = entries;
+  return std::make_shared<const UserInterrupts>(kernel, std::move(entries));
+}
 
 void GenericAdapter::take_over(Adapter& before) {
   if (auto* const other = dynamic_cast<GenericAdapter*>(&before))

@@ -15,6 +15,10 @@ class GenericAdapter : public Adapter {
   [[nodiscard]] std::string_view name() const override { return "generic"; }
   [[nodiscard]] std::vector<unwind::TrapFrameLayout> entries() const override { return {}; }
   [[nodiscard]] Result<bool> prepare(std::size_t, VirtualMemory&) override { return true; }
+  // As find_user_interrupts() has them.
+  [[nodiscard]] Result<std::shared_ptr<const UserInterrupts>> user_interrupts(
+      const elf::Image& kernel, VirtualMemory& memory,
+      const std::function<Result<arch::Registers>()>& registers) override;
   [[nodiscard]] bool adopt(Arch arch) override;
   // A root belongs to a process if user code has run there, or the user has named its program.
   [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
@@ -33,6 +37,7 @@ class GenericAdapter : public Adapter {
  private:
   std::shared_ptr<AddressSpaceIds> ids_;
   RootProcesses processes_;
+  std::vector<KernelEntry> kernel_entries_;  // that were reported
 };
 
 }  // namespace ringside::guestos

@@ -119,6 +119,7 @@ Result<void> Recorder::adopt(const Observation& seen, Control& control) {
     RINGSIDE_TRY(adopt(*seen.kernel));
     control.found(*seen.kernel);
   }
+  if (seen.user_interrupts) user_interrupts_ = seen.user_interrupts;
   for (const elf::Image& image : seen.code) RINGSIDE_TRY(add_image(image));
   return seen.code.empty() ? Result<void>() : unwind_early_samples();
 }
@@ -144,6 +145,7 @@ Result<void> Recorder::adopt(const KernelWatch::Reboot& reboot, const engines::T
   unwinder_.set_kernel_seen(!watch_.has_file());
   kernel_seen_ = false;
   interrupts_ = {};
+  user_interrupts_.reset();
   loads_code_ = false;
   kernel_left_s_.push_back(static_cast<double>(time_ns) / 1e9);
   control.kernel_left(kernel_left_s_.back());
@@ -154,6 +156,7 @@ Result<void> Recorder::adopt(const KernelUpdate& kernel) {
   if (one_shot_) outside_ticks_ += one_shot_->start_over();
   unwinder_.set_entries(kernel.entries, kernel.hooks);
   interrupts_ = kernel.interrupts;
+  user_interrupts_.reset();
   loads_code_ = kernel.system == "linux";
   if (options_.keep_captures) {
     const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
@@ -403,6 +406,8 @@ std::vector<Stack> Recorder::unwind(const wire::Capture& capture,
   parts.reserve(2);
   parts.push_back(unwinder_.unwind(capture));
   interrupts_.mark(parts.front());
+  if (user_interrupts_)
+    user_interrupts_->mark(capture, parts.front(), [&] { return unwinder_.user_entry(capture); });
   if (auto user = user_part(capture, attribution, parts.front())) parts.push_back(std::move(*user));
   if (capture.firmware) add_firmware(capture, parts);
   return parts;

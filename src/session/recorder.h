@@ -149,6 +149,7 @@ class Recorder {
   RecordedImage kernel_;  // the last that was found
   unwind::Unwinder unwinder_;
   guestos::InterruptCode interrupts_;
+  std::shared_ptr<const guestos::UserInterrupts> user_interrupts_;  // null: not determined
   UserStacks user_stacks_;
   recording::GuestEventTables guest_events_;
   UsedFunctions used_functions_;

@@ -172,6 +172,7 @@ bool FullWalk::is_interrupt_code(const MachineState& frame) {
 
 UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
   UserEntry entry;
+  if (state_.has_sp()) entry.kernel_sp = state_.sp();
   const StackMemory memory(capture, sources_.images());
   const CodeAddress at{state_.pc(), state_.exact};
   if (stop != StopReason::kUserMode && stop != StopReason::kEndOfStack) return entry;
@@ -195,7 +196,8 @@ UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
   }
   entry.sp_slot = sp_slot_of(user, state_.sp(), memory);
   entry.slot = entry.sp_slot;
-  if (!entry.slot && user.slots[roles.pc].value != 0) entry.slot = user.slots[roles.pc];
+  if (user.slots[roles.pc].value != 0) entry.pc_slot = user.slots[roles.pc];
+  if (!entry.slot) entry.slot = entry.pc_slot;
   return entry;
 }
 

@@ -82,6 +82,7 @@ KernelWatch::KernelWatch(KernelRequest request, Arch machine)
       level_(search_.request().no_firmware, search_.request().wants_user),
       unknown_code_(search_.request().symbols),
       adapter_(make_first_adapter(search_.request(), machine)),
+      entries_interval_ns_(kCodeIntervalNs),
       other_patience_ns_(kTryAgainAfterNs),
       patience_ns_(kTryAgainAfterNs) {}
 
@@ -177,6 +178,7 @@ Result<void> KernelWatch::probe_reboot(engines::Engine& engine, const engines::T
     aliases_ = {};
     prepared_ = false;
     next_try_ns_ = next_code_ns_ = 0;
+    forget_entries();
   }
   return {};
 }
@@ -202,9 +204,15 @@ void KernelWatch::start_over() {
   is_reported_ = false;
   prepared_ = false;
   next_try_ns_ = next_code_ns_ = next_other_ns_ = 0;
+  forget_entries();
   other_patience_ns_ = patience_ns_ = kTryAgainAfterNs;
   tries_ = 0;
   tries_with_user_code_.reset();
+}
+
+void KernelWatch::forget_entries() {
+  next_entries_ns_ = 0;
+  entries_interval_ns_ = kCodeIntervalNs;
 }
 
 Result<KernelWatch::PollResult> KernelWatch::poll_parts(engines::Engine& engine,
@@ -274,11 +282,25 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   if (kernel_) {
     RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(memory));
     next_code_ns_ = now_ns + kCodeIntervalNs;
+    if (now_ns >= next_entries_ns_)
+      RINGSIDE_TRY(probe_entries(engine, *running, memory, now_ns, seen));
   } else if (is_unknown) {
     RINGSIDE_ASSIGN(auto code, unknown_code_.poll(running->arch, pc, memory));
     if (code) seen.code.push_back(std::move(*code));
   }
   return seen;
+}
+
+// The kernel sets its entries when it starts, and drivers may add some later.
+Result<void> KernelWatch::probe_entries(engines::Engine& engine, const wire::Capture& running,
+                                        VirtualMemory& memory, std::uint64_t now_ns,
+                                        PollResult& seen) {
+  const auto registers = [&] { return engine.read_registers(running.vcpu); };
+  RINGSIDE_ASSIGN(seen.user_interrupts,
+                  adapter_->user_interrupts(kernel_->image, memory, registers));
+  if (seen.user_interrupts) entries_interval_ns_ = kLongestPatienceNs;
+  next_entries_ns_ = now_ns + entries_interval_ns_;
+  return {};
 }
 
 // Copies of a file's functions have their names.
@@ -389,6 +411,7 @@ Result<void> KernelWatch::adopt(FoundKernel found) {
     kernel_.reset();
     return tl::unexpected<Error>(std::move(adapter).error());
   }
+  forget_entries();
   (*adapter)->take_over(*adapter_);
   adapter_ = std::move(*adapter);
   return {};

@@ -44,6 +44,8 @@ class KernelWatch {
     std::shared_ptr<const KernelUpdate> kernel;  // found just now
     // The kernel's modules, and its code where it runs at another address; code of no known kernel.
     std::vector<elf::Image> code;
+    // Determined just now, of the kernel that was found last.
+    std::shared_ptr<const guestos::UserInterrupts> user_interrupts;
     bool new_recipes = false;
   };
   // Looks at a tick, and settles the privilege levels of its captures. `now_ns` is of any clock
@@ -71,6 +73,10 @@ class KernelWatch {
   [[nodiscard]] Result<void> probe_kernel(engines::Engine& engine, const wire::Capture& running,
                                           VirtualMemory& memory, std::uint64_t now_ns,
                                           PollResult& seen);
+  [[nodiscard]] Result<void> probe_entries(engines::Engine& engine, const wire::Capture& running,
+                                           VirtualMemory& memory, std::uint64_t now_ns,
+                                           PollResult& seen);
+  void forget_entries();
   [[nodiscard]] Result<void> find(const wire::Capture& running, VirtualMemory& memory);
   [[nodiscard]] bool may_be_loading() const;
   void probe_user_code(const engines::Tick& tick);
@@ -109,8 +115,10 @@ class KernelWatch {
   bool is_reported_ = false;  // kernel_ is in what poll() has given
   bool prepared_ = false;
   std::uint64_t next_try_ns_ = 0;
-  std::uint64_t next_code_ns_ = 0;   // when to look for new modules
-  std::uint64_t next_other_ns_ = 0;  // when to look for a kernel that this one has loaded
+  std::uint64_t next_code_ns_ = 0;     // when to look for new modules
+  std::uint64_t next_other_ns_ = 0;    // when to look for a kernel that this one has loaded
+  std::uint64_t next_entries_ns_ = 0;  // when to look for the kernel's entries
+  std::uint64_t entries_interval_ns_;
   std::uint64_t other_patience_ns_;
   std::uint64_t patience_ns_;
   unsigned tries_ = 0;

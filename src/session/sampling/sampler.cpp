@@ -315,6 +315,7 @@ bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
   if (learnt && learnt->new_recipes) planner_->renew();
   if (learnt && learnt->kernel) updates_ = learnt->kernel;
   if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));
+  if (learnt && learnt->user_interrupts) user_interrupts_ = std::move(learnt->user_interrupts);
   planner_->poll(tick, watch_->adapter());
   auto attributions = task_attributor_->poll(tick, *watch_);
   if (attributions && attributions->updates.new_recipes) planner_->renew();
@@ -334,6 +335,7 @@ void Sampler::adopt(const KernelWatch::Reboot& reboot) {
   if (reboot.kernel_is_gone) {
     updates_.reset();
     new_code_.clear();
+    user_interrupts_.reset();
   }
   process_updates_ = {};
   task_attributor_->start_over();
@@ -354,12 +356,14 @@ void Sampler::enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> 
   attributions.resize(tick.captures.size());
   for (const guestos::TaskAttribution& attribution : attributions)
     bytes += sizeof(attribution) + attribution.user_stack.capacity();
-  Observation observation{
-      std::move(tick), reboot_, updates_, new_code_, {std::move(attributions), process_updates_}};
+  Observation observation{std::move(tick),  reboot_,
+                          updates_,         new_code_,
+                          user_interrupts_, {std::move(attributions), process_updates_}};
   if (queue_->push(std::move(observation), bytes)) {
     reboot_.reset();
     updates_.reset();
     new_code_.clear();
+    user_interrupts_.reset();
     process_updates_ = {};
   } else {
     outcome_.lost.queue_full += ticks;

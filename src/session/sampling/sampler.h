@@ -24,10 +24,11 @@ namespace ringside::session {
 // A tick, and what was found out at it.
 struct Observation {
   engines::Tick tick;
-  std::optional<KernelWatch::Reboot> reboot;   // before all else
-  std::shared_ptr<const KernelUpdate> kernel;  // null: nothing new
-  std::vector<elf::Image> code;                // that the kernel has loaded
-  TaskAttributions attributions;               // of the tick's captures
+  std::optional<KernelWatch::Reboot> reboot;                       // before all else
+  std::shared_ptr<const KernelUpdate> kernel;                      // null: nothing new
+  std::vector<elf::Image> code;                                    // that the kernel has loaded
+  std::shared_ptr<const guestos::UserInterrupts> user_interrupts;  // null: nothing new
+  TaskAttributions attributions;                                   // of the tick's captures
 };
 
 // The thread that stops the guest: takes a tick whenever one is due by the clock, and hands it on.
@@ -123,9 +124,10 @@ class Sampler : private engines::ReadTurns {
   std::atomic<std::uint64_t> host_end_ns_{~std::uint64_t{0}};
   std::thread thread_;
   Outcome outcome_;
-  std::optional<KernelWatch::Reboot> reboot_;      // not handed on yet
-  std::shared_ptr<const KernelUpdate> updates_;    // not handed on yet
-  std::vector<elf::Image> new_code_;               // not handed on yet
+  std::optional<KernelWatch::Reboot> reboot_;    // not handed on yet
+  std::shared_ptr<const KernelUpdate> updates_;  // not handed on yet
+  std::vector<elf::Image> new_code_;             // not handed on yet
+  std::shared_ptr<const guestos::UserInterrupts> user_interrupts_;
   guestos::ProcessUpdates process_updates_;        // not handed on yet
   std::optional<TaskAttributor> task_attributor_;  // made by the thread
   struct Captured {

@@ -15,6 +15,9 @@ struct UserEntry {
   std::optional<GuestVirt> sp_slot = {};  // where the kernel's stack holds the stack pointer
   // That, or where the pc lies: it stands for the stack. Nothing where both are in registers.
   std::optional<GuestVirt> slot = {};
+  std::optional<GuestVirt> pc_slot = {};  // where the pc lies; nothing where a register has it
+  // The stack pointer of the kernel's frame at which the walk has ended.
+  std::optional<GuestVirt> kernel_sp = {};
   bool by_system_call = false;  // the kernel will go back as from one: sysret, sysexit
   bool truncated = false;       // the rest lies behind the bytes that were copied
 };

@@ -1,0 +1,161 @@
+#include "guestos/user_interrupts/user_interrupts.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "guestos/user_interrupts/kernel_entries.h"
+
+namespace ringside::guestos {
+namespace {
+
+constexpr std::uint64_t kBias = 0x100000;
+constexpr GuestVirt kStack{0x7000};
+
+// The interrupt descriptor table in a guest's memory, and nothing else.
+class TableMemory final : public VirtualMemory {
+ public:
+  explicit TableMemory(GuestVirt at) : at_(at) {}
+  void set_gate(std::size_t vector, GuestVirt handler, unsigned privilege) {
+    const std::uint64_t to = handler.value;
+    const std::uint64_t low = (to & 0xffff) | 8u << 16 |
+                              (0x8e00u | std::uint64_t{privilege} << 13) << 32 |
+                              (to >> 16 & 0xffff) << 48;
+    const std::uint64_t high = to >> 32;
+    std::memcpy(bytes_.data() + 16 * vector, &low, sizeof(low));
+    std::memcpy(bytes_.data() + 16 * vector + 8, &high, sizeof(high));
+  }
+  void set_byte(std::size_t at, unsigned value) { bytes_[at] = static_cast<std::byte>(value); }
+  Result<std::size_t> read_up_to(GuestVirt address, std::span<std::byte> into) override {
+    const std::uint64_t offset = address - at_;
+    if (offset >= bytes_.size()) return std::size_t{0};
+    const std::size_t size = std::min(into.size(), bytes_.size() - offset);
+    std::memcpy(into.data(), bytes_.data() + offset, size);
+    return size;
+  }
+
+ private:
+  GuestVirt at_;
+  std::array<std::byte, 4096> bytes_{};
+};
+
+// A kernel of testdata/user_interrupts.S with gates for its stubs.
+class X86UserInterrupts : public ::testing::Test {
+ protected:
+  void SetUp() override { open(std::string(RINGSIDE_USER_INTERRUPTS) + "ALONE"); }
+  void open(const std::string& path) {
+    kernel_ = {
+        .id = 1, .name = "kernel", .file = elf::ElfFile::open(path).value(), .load_bias = kBias};
+    for (const elf::TableSymbol& symbol : kernel_.file->all_symbols())
+      places_[std::string(symbol.name)] = kernel_.to_guest(symbol.address);
+    memory_.emplace(places_.at("idt"));
+    for (const unsigned vector : {14, 32, 33, 128})
+      memory_->set_gate(vector, places_.at("stub_" + std::to_string(vector)),
+                        vector == 128 ? 3 : 0);
+    memory_->set_gate(48, places_.at("own_entry"), 0);
+  }
+
+  std::vector<KernelEntry> entries() {
+    const auto no_registers = [] { return Result<arch::Registers>(arch::Registers{}); };
+    return find_kernel_entries(kernel_, *memory_, no_registers).value();
+  }
+
+  // Whether a stack is marked whose outermost frame returns to `place`, and which has these words
+  // below the pc of user code: the error code and the vector.
+  bool marks(const std::string& place, std::uint64_t error_code, std::uint64_t vector,
+             StopReason stop = StopReason::kUserMode) {
+    Stack stack;
+    stack.stop = stop;
+    stack.frames.push_back({.address = places_.at("handler"), .exact = true});
+    stack.frames.push_back({.address = places_.at(place)});
+    return marks(stack, error_code, vector);
+  }
+  bool marks(Stack& stack, std::uint64_t error_code, std::uint64_t vector) {
+    wire::Capture capture;
+    capture.arch = Arch::kX86_64;
+    for (const std::uint64_t word : {vector, error_code, std::uint64_t{0x401000}})
+      append(word, 8, capture.bytes);
+    const auto size = static_cast<std::uint32_t>(capture.bytes.size());
+    capture.pieces.push_back({.address = kStack,
+                              .why = wire::PieceKind::kCurrentStack,
+                              .requested = size,
+                              .offset = 0,
+                              .size = size});
+    UserInterrupts(kernel_, entries()).mark(capture, stack, [] {
+      return unwind::UserEntry{.pc_slot = kStack + 16};
+    });
+    const auto marked = std::count_if(stack.frames.begin(), stack.frames.end(), [](const Frame& f) {
+      return f.kind == FrameKind::kInterrupt;
+    });
+    EXPECT_TRUE(marked == 0 || marked == std::ssize(stack.frames));
+    return marked != 0;
+  }
+
+  elf::Image kernel_;
+  std::map<std::string, GuestVirt> places_;
+  std::optional<TableMemory> memory_;
+};
+
+TEST_F(X86UserInterrupts, TakesGatesThatUserCodeCannotCall) {
+  std::map<GuestVirt, bool> found;
+  for (const KernelEntry& entry : entries()) found[entry.address] = entry.is_interrupts;
+  const std::map<GuestVirt, bool> expected{{places_.at("stub_14"), false},
+                                           {places_.at("stub_32"), true},
+                                           {places_.at("stub_33"), true},
+                                           {places_.at("stub_128"), false},
+                                           {places_.at("own_entry"), true}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST_F(X86UserInterrupts, AreProvedByCodeOfTheirOwn) {
+  EXPECT_TRUE(marks("own_after_call", 0, 0));
+  EXPECT_FALSE(marks("own_after_call", 0, 0, StopReason::kTruncated));
+  EXPECT_FALSE(marks("own_after_call", 0, 0, StopReason::kEndOfStack));
+}
+
+TEST_F(X86UserInterrupts, AreProvedByTheVectorThatTheirStubHasPushed) {
+  EXPECT_TRUE(marks("after_call", 0, 32));
+  EXPECT_TRUE(marks("after_call", 0, 33));
+  EXPECT_FALSE(marks("after_call", 0, 128));
+  EXPECT_FALSE(marks("after_call", 6, 14));
+  EXPECT_FALSE(marks("after_call", 0, 34));  // no gate
+  EXPECT_FALSE(marks("after_call", 1, 32));  // no stub has pushed that
+}
+
+TEST_F(X86UserInterrupts, AreNotProvedByOtherCode) {
+  EXPECT_FALSE(marks("system_after_call", 0, 32));
+  EXPECT_FALSE(marks("handler", 0, 32));
+}
+
+TEST_F(X86UserInterrupts, AreProvedAtEachInstructionOfAStub) {
+  Stack stack;
+  stack.stop = StopReason::kUserMode;
+  stack.frames.push_back({.address = places_.at("stub_32") + 2, .exact = true});
+  EXPECT_TRUE(marks(stack, 0, 0));
+  stack.frames.front() = {.address = places_.at("stub_128") + 2, .exact = true};
+  EXPECT_FALSE(marks(stack, 0, 32));
+}
+
+TEST_F(X86UserInterrupts, AreNotProvedWhereASystemCallGoesTheirWay) {
+  for (const char* variant : {"JUMPS", "FALLS"}) {
+    open(std::string(RINGSIDE_USER_INTERRUPTS) + variant);
+    EXPECT_FALSE(marks("after_call", 0, 32)) << variant;
+    EXPECT_TRUE(marks("after_call", 0, 33)) << variant;
+    EXPECT_TRUE(marks("own_after_call", 0, 0)) << variant;
+  }
+}
+
+TEST_F(X86UserInterrupts, AreNotProvedByAnExceptionsGateToTheSameCode) {
+  memory_->set_gate(3, places_.at("own_entry"), 0);
+  EXPECT_FALSE(marks("own_after_call", 0, 0));
+}
+
+TEST_F(X86UserInterrupts, NeedATableOfGates) {
+  memory_->set_byte(16 * 200, 1);  // a handler without code that is not present
+  EXPECT_TRUE(entries().empty());
+}
+
+}  // namespace
+}  // namespace ringside::guestos
