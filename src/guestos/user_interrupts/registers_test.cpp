@@ -65,7 +65,8 @@ class EntriesByRegister : public ::testing::Test {
                               .offset = 0,
                               .size = size});
     Stack stack;
-    stack.stop = StopReason::kUserMode;
+    stack.stop = stop_;
+    stack.stopped_at = stopped_at_;
     stack.frames.push_back({.address = GuestVirt{kBias + kCode + at}, .exact = is_exact});
     UserInterrupts(kernel_, std::move(entries)).mark(capture, stack, [] {
       return unwind::UserEntry{.kernel_sp = kStack};
@@ -75,6 +76,8 @@ class EntriesByRegister : public ::testing::Test {
 
   std::vector<std::byte> code_ = std::vector<std::byte>(0x1000);
   elf::Image kernel_;
+  StopReason stop_ = StopReason::kUserMode;
+  GuestVirt stopped_at_;
 };
 
 // b and bl (Arm ARM, C6.2.26, C6.2.33).
@@ -122,6 +125,18 @@ TEST_F(AArch64Entries, AreInterruptsWhereNoOtherExceptionHasTheirCode) {
   EXPECT_FALSE(marks(kRestore + 4));
   EXPECT_FALSE(marks(kHandler + 4));
   EXPECT_FALSE(marks(kInterrupt + 8, 0x5000));  // no code of the kernel's
+}
+
+TEST_F(AArch64Entries, AreInterruptsWhereTheReturnAddressIsUserCodes) {
+  make_table(kInterrupt);
+  stop_ = StopReason::kBadAddress;
+  stopped_at_ = {0x401000};
+  EXPECT_TRUE(marks(kInterrupt + 8));
+  EXPECT_FALSE(marks(kSynchronous + 8));
+  stopped_at_ = {kBias + 0x5000};
+  EXPECT_FALSE(marks(kInterrupt + 8));
+  stopped_at_ = {};
+  EXPECT_FALSE(marks(kInterrupt + 8));
 }
 
 TEST_F(AArch64Entries, ProveNothingWhereAllGoToTheSameCode) {

@@ -48,6 +48,16 @@ std::optional<std::uint64_t> read(const PushedWord& word, const Frame& outermost
   return capture.read<std::uint32_t>(at);
 }
 
+// Entry code whose way back is not followed leaves user code's address for a return address. A
+// kernel in the upper half has no code in the lower one.
+bool ends_at_user_code(const Stack& stack, Arch arch) {
+  if (stack.stop == StopReason::kUserMode) return true;
+  const arch::ArchInfo& info = arch::info_of(arch);
+  return stack.stop == StopReason::kBadAddress && stack.stopped_at.value != 0 &&
+         info.in_upper_half(stack.frames.back().address.value) &&
+         !info.in_upper_half(stack.stopped_at.value);
+}
+
 }  // namespace
 
 UserInterrupts::UserInterrupts(elf::Image kernel, std::vector<KernelEntry> entries)
@@ -77,7 +87,7 @@ EntrySet UserInterrupts::with_pushed_words(EntrySet entries, const Frame& outerm
 
 void UserInterrupts::mark(const wire::Capture& capture, Stack& stack,
                           const std::function<unwind::UserEntry()>& user_entry) const {
-  if (stack.stop != StopReason::kUserMode || stack.frames.empty()) return;
+  if (stack.frames.empty() || !ends_at_user_code(stack, capture.arch)) return;
   EntrySet entries = code_.entries_at(kernel_.to_image(stack.frames.back().lookup_address()));
   if ((entries & interrupts_).none()) return;
   if (!is_interrupts(entries)) {
