@@ -18,8 +18,8 @@
 #include "guestos/process_source.h"
 #include "guestos/process_updates.h"
 #include "guestos/stack_recipe.h"
-#include "unwind/return_hook.h"
 #include "guestos/user_interrupts/user_interrupts.h"
+#include "unwind/return_hook.h"
 #include "unwind/trap_frame_layout.h"
 #include "wire/recipe.h"
 
