@@ -96,15 +96,20 @@ struct StackLink {
   GuestVirt target;  // its value this time
 };
 
+// Whether a tracer of the kernel had put return addresses of a stack away (unwind/return_hook.h).
+enum class HookedReturns : std::uint8_t {
+  kNone,
+  kRestored,
+  kNotCopied,  // the walk ended at one, and the capture has no copy of where it is
+};
+
 // An unwound stack, leaf first.
 struct Stack {
   std::vector<Frame> frames;
   StopReason stop = StopReason::kNoRegisters;
   GuestVirt stopped_at;                   // the pc, or the memory, that ended the walk
   std::optional<StackLink> missing_link;  // set with kTruncated where another stack was not copied
-  // A tracer of the kernel has put away the return address that comes next (unwind/return_hook.h),
-  // and the capture has not copied where.
-  bool lacks_hooked_returns = false;
+  HookedReturns hooked_returns = HookedReturns::kNone;
 };
 
 }  // namespace ringside

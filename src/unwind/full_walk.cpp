@@ -99,7 +99,7 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
     stack.stop = is_complete(why.reason) && guessed_ ? StopReason::kGuessed : why.reason;
     stack.stopped_at = why.at;
     stack.missing_link = why.link;
-    stack.lacks_hooked_returns = why.lacks_hooked_returns;
+    if (why.hooked_returns != HookedReturns::kNone) stack.hooked_returns = why.hooked_returns;
     return true;
   };
   for (;;) {
@@ -117,8 +117,10 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
       user_ = caller;
       return stop({StopReason::kUserMode, state_.pc()});
     }
-    if (!caller.interrupted && !caller.state.exact)
+    if (!caller.interrupted && !caller.state.exact && sources_.hook_at(caller.state.pc())) {
       if (const auto why = hooked_.restore(state_, caller.state, capture)) return stop(*why);
+      stack.hooked_returns = HookedReturns::kRestored;
+    }
     const bool written = !caller.interrupted && !caller.state.exact &&
                          sources_.is_written_by_code(caller.state.pc());
     caller.state.exact |= written;

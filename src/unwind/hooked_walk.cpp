@@ -26,7 +26,7 @@ HookedWalk::Records* HookedWalk::records_of(const ReturnHook& hook, const wire::
 }
 
 bool HookedWalk::is_of(const HookedReturn& record, const MachineState& left) {
-  if (!record.function) return record.frames.empty();
+  if (!record.function || !record.frames.empty()) return false;
   const elf::Image* image = sources_.images().find_code(*record.function);
   if (image == nullptr || image != sources_.images().find_code(left.lookup_address())) return false;
   const auto function = sources_.code().function_start(*image, image->to_image(*record.function));
@@ -62,10 +62,11 @@ std::optional<Stop> HookedWalk::restore(const MachineState& left, MachineState& 
   while (const ReturnHook* hook = sources_.hook_at(caller.pc())) {
     Records* records = records_of(*hook, capture);
     if (records == nullptr)
-      return Stop{.reason = hook->records == ReturnHook::Records::kNone ? StopReason::kBadAddress
-                                                                        : StopReason::kTruncated,
-                  .at = caller.pc(),
-                  .lacks_hooked_returns = true};
+      return hook->records == ReturnHook::Records::kNone
+                 ? Stop{StopReason::kBadAddress, caller.pc()}
+                 : Stop{.reason = StopReason::kTruncated,
+                        .at = caller.pc(),
+                        .hooked_returns = HookedReturns::kNotCopied};
     const auto found = find(*records, left, caller);
     if (!found) return Stop{StopReason::kBadAddress, caller.pc()};
     caller.set(pc, records->all[*found].address.value, caller.slots[pc]);

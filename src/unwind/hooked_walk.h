@@ -11,8 +11,8 @@
 namespace ringside::unwind {
 
 // Puts the return addresses back that tracers have replaced, along one walk. A record belongs to a
-// frame if it names its place; where it names none that is known, if it is the newest that is left
-// and of the function that returns.
+// frame if it names its place; where it names none, if it is the newest that is left and of the
+// function that returns.
 class HookedWalk {
  public:
   explicit HookedWalk(RuleSources& sources) : sources_(sources) {}

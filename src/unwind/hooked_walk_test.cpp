@@ -12,6 +12,7 @@ namespace {
 using namespace arch::x86_64;
 
 constexpr std::uint64_t kStack = 0xffff888000010000;
+constexpr std::uint64_t kOtherStack = 0xffff888000020000;
 constexpr std::uint64_t kBias = 0xffffffff80000000;
 constexpr std::uint16_t kStateTag = 7;
 constexpr std::uint16_t kRecordsTag = 8;
@@ -68,7 +69,7 @@ class HookedWalkTest : public testing::Test {
     EXPECT_FALSE(stack.frames[1].exact);
     EXPECT_EQ(stack.frames[2].address.value, at("_start") + 9);
     EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
-    EXPECT_FALSE(stack.lacks_hooked_returns);
+    EXPECT_EQ(stack.hooked_returns, HookedReturns::kRestored);
   }
 
   std::shared_ptr<const elf::ElfFile> file_ =
@@ -98,7 +99,14 @@ TEST_F(HookedWalkTest, ARecordOfAnotherFunctionIsNotTaken) {
   const Stack stack = unwind();
   EXPECT_EQ(stack.frames.size(), 1u);
   EXPECT_EQ(stack.stop, StopReason::kBadAddress);
-  EXPECT_FALSE(stack.lacks_hooked_returns);
+  EXPECT_EQ(stack.hooked_returns, HookedReturns::kNone);
+}
+
+// A record of another task, while the kernel switches to this one: the same function at another
+// place.
+TEST_F(HookedWalkTest, ARecordOfAnotherPlaceIsNotTaken) {
+  records({0}, {in_caller(), at("leaf"), kOtherStack});
+  EXPECT_EQ(unwind().frames.size(), 1u);
 }
 
 TEST_F(HookedWalkTest, NoMoreThanWereCopiedAreRead) {
@@ -115,9 +123,11 @@ TEST_F(HookedWalkTest, AskForRecordsThatWereNotCopied) {
   const Stack stack = unwind();
   EXPECT_EQ(stack.frames.size(), 1u);
   EXPECT_EQ(stack.stop, StopReason::kTruncated);
-  EXPECT_TRUE(stack.lacks_hooked_returns);
+  EXPECT_EQ(stack.hooked_returns, HookedReturns::kNotCopied);
   // Where no recipe copies them, nothing is to be asked for.
-  EXPECT_EQ(unwind(ReturnHook::Records::kNone).stop, StopReason::kBadAddress);
+  const Stack without = unwind(ReturnHook::Records::kNone);
+  EXPECT_EQ(without.stop, StopReason::kBadAddress);
+  EXPECT_EQ(without.hooked_returns, HookedReturns::kNone);
 }
 
 TEST_F(HookedWalkTest, ReadsAShadowStack) {

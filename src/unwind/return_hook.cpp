@@ -38,8 +38,8 @@ class RecordReader {
   }
 
   void read_array(Bytes array, std::int64_t newest) {
+    if (newest < -1 || hook_.record_size == 0) return;
     const auto copied = static_cast<std::int64_t>(array.size() / hook_.record_size);
-    if (newest < -1) return;
     for (std::int64_t i = std::min(newest + 1, copied - 1); i >= 0; --i)
       add(array.subspan(static_cast<std::size_t>(i) * hook_.record_size), i > newest);
   }

@@ -15,7 +15,7 @@ struct Stop {
   StopReason reason;
   GuestVirt at;
   std::optional<StackLink> link = std::nullopt;
-  bool lacks_hooked_returns = false;  // as Stack has it
+  HookedReturns hooked_returns = HookedReturns::kNone;
 };
 
 // The caller's (or interrupted code's) frame.

@@ -78,10 +78,8 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   const std::lock_guard lock(mutex_);
   if (capture.vcpu.value >= vcpus_.size()) return;
   Vcpu& vcpu = vcpus_[capture.vcpu.value];
-  if (stack.lacks_hooked_returns) {
-    if (!std::exchange(hooked_returns_, true)) ++generation_;
-    return;
-  }
+  learn_hooked_returns(stack.hooked_returns);
+  if (stack.hooked_returns == HookedReturns::kNotCopied) return;
   std::optional<GuestVirt> link;
   if (stack.missing_link)
     link = topmost_copy(capture, stack.missing_link->slot);
@@ -100,6 +98,14 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   if (fixed_) return;
   if (capture.level != PrivilegeLevel::kUser)
     vcpu.kernel.walked(stack.stop == StopReason::kTruncated);
+}
+
+void CaptureFeedback::learn_hooked_returns(HookedReturns seen) {
+  if (seen != HookedReturns::kNone) {
+    if (std::exchange(hooked_returns_for_, kUntracedStacks) == 0) ++generation_;
+  } else if (hooked_returns_for_ != 0 && --hooked_returns_for_ == 0) {
+    ++generation_;
+  }
 }
 
 void CaptureFeedback::learn_entry(const wire::Capture& capture, const unwind::UserEntry& entry) {
@@ -149,7 +155,7 @@ CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
   advice.kernel.stack_bytes[kUserStack] = vcpu.user.bytes();
   advice.links = vcpu.links;
   advice.firmware_frame = vcpu.firmware_frame;
-  advice.hooked_returns = hooked_returns_;
+  advice.hooked_returns = hooked_returns_for_ != 0;
   for (const UserSlot& each : user_slots_)
     advice.links.push_back({.slot = each.slot, .leads_to_user = true});
   return advice;
@@ -162,7 +168,7 @@ void CaptureFeedback::forget_links() {
     vcpu.firmware_frame.reset();
   }
   user_slots_.clear();
-  hooked_returns_ = false;
+  hooked_returns_for_ = 0;
   ++generation_;
 }
 

@@ -38,6 +38,9 @@ class StackBudget {
 // the one that samples.
 class CaptureFeedback {
  public:
+  // So many kernel stacks without a traced function in a row, and nothing is copied for tracers.
+  static constexpr std::uint32_t kUntracedStacks = 4096;
+
   // `fixed` switches the adapting of sizes off.
   CaptureFeedback(std::size_t vcpus, std::uint32_t stack_bytes, bool fixed);
 
@@ -65,6 +68,8 @@ class CaptureFeedback {
   [[nodiscard]] std::uint64_t link_generation() const;
 
  private:
+  void learn_hooked_returns(HookedReturns seen);
+
   struct Vcpu {
     StackBudget kernel;
     StackBudget user;
@@ -82,7 +87,9 @@ class CaptureFeedback {
   std::vector<UserSlot> user_slots_;  // of all vCPUs: threads move
   std::uint64_t uses_ = 0;
   bool fixed_;
-  bool hooked_returns_ = false;
+  // Kernel stacks that may still have no return address that a tracer has put away; 0: where those
+  // are is not copied.
+  std::uint32_t hooked_returns_for_ = 0;
   std::uint64_t generation_ = 0;
 };
 

@@ -60,7 +60,7 @@ TEST(CaptureFeedback, ALinkIsLearntOnceAndDoesNotDoubleTheBytes) {
 TEST(CaptureFeedback, TracersRecordsAreAskedForOnceTheyAreMissed) {
   CaptureFeedback feedback(2, 2048, false);
   Stack stack = stack_with(StopReason::kTruncated);
-  stack.lacks_hooked_returns = true;
+  stack.hooked_returns = HookedReturns::kNotCopied;
   EXPECT_FALSE(feedback.advice(VcpuId{0}).hooked_returns);
   feedback.learn(kernel_capture(1), stack);
   feedback.learn(kernel_capture(1), stack);
@@ -68,6 +68,23 @@ TEST(CaptureFeedback, TracersRecordsAreAskedForOnceTheyAreMissed) {
   EXPECT_EQ(feedback.advice(VcpuId{1}).kernel.stack_bytes[0], 2048u);
   EXPECT_EQ(feedback.link_generation(), 1u);
   feedback.forget_links();
+  EXPECT_FALSE(feedback.advice(VcpuId{0}).hooked_returns);
+}
+
+TEST(CaptureFeedback, TracersRecordsAreCopiedForAsLongAsSomeAreOfUse) {
+  CaptureFeedback feedback(1, 2048, false);
+  Stack traced = stack_with(StopReason::kTruncated);
+  traced.hooked_returns = HookedReturns::kNotCopied;
+  feedback.learn(kernel_capture(0), traced);
+  traced.hooked_returns = HookedReturns::kRestored;
+  const auto untraced = [&](std::uint32_t stacks) {
+    while (stacks-- > 0) feedback.learn(kernel_capture(0), stack_with(StopReason::kUserMode));
+  };
+  untraced(CaptureFeedback::kUntracedStacks - 1);
+  feedback.learn(kernel_capture(0), traced);
+  untraced(CaptureFeedback::kUntracedStacks - 1);
+  EXPECT_TRUE(feedback.advice(VcpuId{0}).hooked_returns);
+  untraced(1);
   EXPECT_FALSE(feedback.advice(VcpuId{0}).hooked_returns);
 }
 

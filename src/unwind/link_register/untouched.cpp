@@ -55,6 +55,9 @@ std::optional<MachineState> untouched_caller(const MachineState& state, const el
       if (!calls_tracer && changes(instruction, reg)) return std::nullopt;
     is_copied = copies_link(instruction, *state.platform);
     at += instruction.size;
+    // The called code has not given it back.
+    if (calls_tracer && image.to_guest(range.start + at).value == state.get(roles.link))
+      return std::nullopt;
   }
   const std::uint64_t to = state.platform->code_address(state.get(roles.link));
   MachineState caller = state;
