@@ -3,16 +3,22 @@
 # The file that includes it sets ${limits}, with the time that they may take.
 #
 #   cmake -D PROGRAM=FILE -D PREFIX=NAME -D OUTPUT=FILE -P discover_suites.cmake
+cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[A-Za-z0-9_/]+\\.( |\n|$)" suites "${listing}")
+include(${CMAKE_CURRENT_LIST_DIR}/ci_tests.cmake)
 if(NOT suites)
   message(FATAL_ERROR "${PROGRAM} --gtest_list_tests names no suite")
 endif()
 set(tests)
 # add_suite(NAME SUITE [PROPERTIES as text])
 function(add_suite name suite)
+  set(labels unit)
+  if(name IN_LIST RINGSIDE_LONG_UNITS)
+    set(labels "unit;more")
+  endif()
   string(APPEND tests "add_test([==[${name}]==] \"${PROGRAM}\" \"--gtest_filter=${suite}.*\")
-set_tests_properties([==[${name}]==] PROPERTIES LABELS unit \${limits} ${ARGV2})
+set_tests_properties([==[${name}]==] PROPERTIES LABELS \"${labels}\" \${limits} ${ARGV2})
 ")
   set(tests "${tests}" PARENT_SCOPE)
 endfunction()

@@ -13,6 +13,7 @@ option(RINGSIDE_PRECOMPILED "Precompile the headers that most files include" OFF
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
 include(${CMAKE_CURRENT_LIST_DIR}/time_limits.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/ci_tests.cmake)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -26,11 +26,12 @@ show_progress() {
   [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-# fetch_guests: downloads, in a process of its own, what the guest tests would download one after another. Each test
-# reports a missing download itself, and end_fetches all of them.
+# fetch_guests [all]: downloads, in a process of its own, what the guest tests would download one after another: those of
+# cmake/ci_tests.cmake, or all but a few. Each test reports a missing download itself, and end_fetches all of them.
 fetch_guests() {
-  local fetch status
-  for fetch in 'linux-guest --vmlinux --userland --headers' 'linux-guest --arch i386 --userland' 'qemu 7.2' viewers; do
+  local fetch status wanted=('linux-guest --userland' 'qemu 7.2')
+  [ "${1:-}" != all ] || wanted=('linux-guest --vmlinux --userland --headers' 'linux-guest --arch i386 --userland' 'qemu 7.2' viewers)
+  for fetch in "${wanted[@]}"; do
     status=0
     # shellcheck disable=SC2086 # one word an argument
     timeout --foreground 600 script/fetch-$fetch >&2 || status=$?
@@ -39,12 +40,12 @@ fetch_guests() {
 } >/dev/null 2>"$fetch_log"
 fetch_log=build/downloads.log
 
-# say_fetches: what fetch_guests is about to do.
+# say_fetches [all]: what fetch_guests is about to do.
 say_fetches() {
   mkdir -p "${fetch_log%/*}"
   : >"$fetch_log"
-  echo "${0##*/}: beside the build, script/fetch-* download kernels, QEMU 7.2 and viewers for the guest tests:" \
-    "up to 520 MB, less what is in ${RINGSIDE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ringside} ($fetch_log)" >&2
+  echo "${0##*/}: beside the build, script/fetch-* download kernels, programs and QEMU 7.2 for the guest tests:" \
+    "up to $([ "${1:-}" = all ] && echo 520 || echo 120) MB, less what is in ${RINGSIDE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ringside} ($fetch_log)" >&2
 }
 
 # end_fetches PROCESS: ends the group of fetch_guests and tells what it could not download.

@@ -1,0 +1,41 @@
+# CI leaves out the tests with the label `more`, for script/test has 20 minutes for everything. script/prove guests and
+# script/prove units run them; run both before a change lands.
+
+# The tests with a guest that CI runs, one of each feature. All others have the label `more` or `exhaustive`.
+set(RINGSIDE_CI_TESTS
+  # Shares and stacks of the bundled kernel.
+  guest.truth.interrupts.fp.1 guest.truth.recursion.nofp.1 guest.truth.user.nofp.1 guest.truth.interrupts.nofp.2
+  guest.roots.nofp.tcg guest.annotate.nofp.gdb guest.annotate.aarch64 guest.kernel_copies guest.deterministic
+  # Ways in, and that the guest runs on.
+  guest.launch.ctrl-c guest.launch.duration guest.launch.make-wrapper guest.launch.own-stub guest.launch.qemu-crashes
+  guest.launch.qmp-engine guest.launch.sigterm guest.launch.tcg-engine guest.interrupted guest.kill guest.migration.gdb
+  guest.paused guest.paused_monitor guest.rounds guest.qemu7.2.paused
+  # Rings, Redox' and Maestro's formats.
+  guest.rings.timer.live guest.rings.redox.b.live guest.rings.memory guest.maestro.chains
+  # Debian's kernel.
+  guest.linux.processes.amd64 guest.linux.traced_returns.amd64)
+
+# The unit tests that take longest: half of the time of all. Suites that are split in two end with .1 and .2.
+set(RINGSIDE_LONG_UNITS
+  cli.annotate cli.disk_image cli.disk_refusals cli.doctor cli.json_bombs engines.HostWaits engines.SlicedReads
+  guest.self.run_truth guestos.Compressions.PackedInitramfs.2 importers.CallgrindTest importers.Firefox
+  importers.Formats.RingProperty.1 importers.Formats.RingProperty.2 importers.RealPerfTest kernel_image.BootImage
+  kernel_image.Slide recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1
+  unwind.Programs.SingleStep.1 unwind.Programs.SingleStep.2)
+
+# Labels tests with a guest that CI leaves out.
+function(ringside_label_more)
+  foreach(test IN LISTS ARGN)
+    get_property(labels TEST ${test} PROPERTY LABELS)
+    if(NOT test IN_LIST RINGSIDE_CI_TESTS AND NOT exhaustive IN_LIST labels)
+      set_property(TEST ${test} APPEND PROPERTY LABELS more)
+    endif()
+  endforeach()
+endfunction()
+
+# The same for unit tests that are no suites of GoogleTest's.
+function(ringside_label_long test)
+  if(test IN_LIST RINGSIDE_LONG_UNITS)
+    set_property(TEST ${test} APPEND PROPERTY LABELS more)
+  endif()
+endfunction()

@@ -1,0 +1,7 @@
+# shellcheck shell=bash
+# Which unit tests script/test and script/prove run in which build, as ctest's -R and -E have it.
+# shellcheck disable=SC2034 # the reader uses them
+# In release: a compiler's arithmetic could change what they do, or they bound memory.
+optimised='^(unwind|unwind_cases|plugin|cli)\.'
+# Not with sanitizers: they unwind at every instruction, or through many kernels.
+too_slow='SingleStep|^unwind_cases.(UnwindCasesTotals$|.*WrongReturnAddresses)|UnwindCases.2$'
