@@ -5,7 +5,6 @@
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
 #include "guestos/stack_recipe.h"
-#include "guestos/user_interrupts/kernel_entries.h"
 
 namespace ringside::guestos {
 namespace {
@@ -33,7 +32,7 @@ bool GenericAdapter::adopt(Arch arch) { return std::exchange(arch_, arch) != arc
 Result<std::shared_ptr<const UserInterrupts>> GenericAdapter::user_interrupts(
     const elf::Image& kernel, VirtualMemory& memory,
     const std::function<Result<arch::Registers>()>& registers) {
-  RINGSIDE_ASSIGN(auto entries, find_kernel_entries(kernel, memory, registers));
+  RINGSIDE_ASSIGN(auto entries, entry_finder_.find(kernel, memory, registers));
   if (entries.empty() || entries == kernel_entries_) return nullptr;
   kernel_entries_ = entries;
   return std::make_shared<const UserInterrupts>(kernel, std::move(entries));

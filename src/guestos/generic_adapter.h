@@ -3,6 +3,7 @@
 #include "guestos/adapter.h"
 #include "guestos/adapter_options.h"
 #include "guestos/root_processes.h"
+#include "guestos/user_interrupts/kernel_entries.h"
 
 namespace ringside::guestos {
 
@@ -15,7 +16,8 @@ class GenericAdapter : public Adapter {
   [[nodiscard]] std::string_view name() const override { return "generic"; }
   [[nodiscard]] std::vector<unwind::TrapFrameLayout> entries() const override { return {}; }
   [[nodiscard]] Result<bool> prepare(std::size_t, VirtualMemory&) override { return true; }
-  // As find_user_interrupts() has them.
+  // Null where the kernel's entries are not determined, or are those that were reported last. The
+  // kernel is the same each time.
   [[nodiscard]] Result<std::shared_ptr<const UserInterrupts>> user_interrupts(
       const elf::Image& kernel, VirtualMemory& memory,
       const std::function<Result<arch::Registers>()>& registers) override;
@@ -37,6 +39,7 @@ class GenericAdapter : public Adapter {
  private:
   std::shared_ptr<AddressSpaceIds> ids_;
   RootProcesses processes_;
+  KernelEntryFinder entry_finder_;
   std::vector<KernelEntry> kernel_entries_;  // that were reported
 };
 

@@ -1,5 +1,7 @@
 // Entries of an x86_64 kernel as small kernels have them: a stub for each vector that pushes its
-// number, and code that all share. JUMPS, FALLS: a system call goes there, too.
+// number, and code that all share. JUMPS, FALLS, PUSHES: a system call goes there, too; the last one
+// with other words. ANYWHERE: an exception goes on at any address. RETURNS: one returns into an
+// interrupt's code. COUNTS: the table is not first in its object.
     .macro stub vector
     .globl stub_\vector
 stub_\vector:
@@ -14,7 +16,9 @@ stub_\vector:
     .globl _start, all_traps, after_call, own_entry, own_after_call, handler, system_entry, system_after_call
 _start:
     hlt
+    stub 0
     stub 14
+    stub 21                             // as if without an error code
     stub 32
     stub 33
     stub 128
@@ -34,9 +38,19 @@ after_call:
     iretq
 own_entry:
     push %rax
-    call handler
+1:  call handler
 own_after_call:
     pop %rax
+    iretq
+    .globl fault
+fault:
+#ifdef ANYWHERE
+    jmp *%rax
+#endif
+#ifdef RETURNS
+    push $1b
+    jmp handler
+#endif
     iretq
 handler:
     ret
@@ -48,19 +62,34 @@ system_entry:
 system_after_call:
     pop %rax
     add $16, %rsp
+    sysretq
+jumping_system_entry:
+    mov %rsp, %gs:0
 #ifdef JUMPS
+    push %rcx
     push $0
     push $32
     jmp all_traps
 #endif
-    sysretq
+#ifdef PUSHES
+    push %rcx
+    push %rax
+    push $32
+    jmp all_traps
+#endif
+    ret
 
     .bss
     .globl idt
     .p2align 4
 idt:
     .skip 4096
+#ifdef COUNTS
+    .skip 64
+    .size idt, 4160
+#else
     .size idt, 4096
+#endif
     .type idt, @object
     .globl end
 end:

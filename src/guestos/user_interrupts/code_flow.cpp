@@ -16,8 +16,11 @@ Flow flow_of(const Instruction& instruction) {
   Flow flow{.size = instruction.size, .goes_on = true};
   switch (instruction.operation) {
     case Operation::kRet:
-    case Operation::kInterruptRet:
     case Operation::kJumpIndirect:
+      flow.goes_on = false;
+      flow.is_indirect = true;
+      break;
+    case Operation::kInterruptRet:
     case Operation::kTrap:
     case Operation::kStop:
       flow.goes_on = false;

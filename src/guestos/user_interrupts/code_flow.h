@@ -13,6 +13,7 @@ struct Flow {
   std::uint8_t size = 1;  // bytes
   bool goes_on = false;   // to the next instruction; from a call when that has returned
   bool is_call = false;
+  bool is_indirect = false;  // it goes on at an address that the code does not show
   std::optional<ImageAddr> jumps_to = std::nullopt;  // always, or conditionally
 };
 

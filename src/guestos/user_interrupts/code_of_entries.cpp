@@ -4,6 +4,8 @@
 #include <iterator>
 #include <set>
 
+#include "guestos/user_interrupts/formed_addresses.h"
+
 namespace ringside::guestos {
 namespace {
 
@@ -11,6 +13,8 @@ constexpr std::size_t kLongestInstruction = 15;  // Intel SDM volume 2, 2.3.11
 // Entries lead to their handlers within some tens of instructions. A handler that hardware enters
 // itself may be a function of some thousands.
 constexpr std::size_t kMostInstructions = 1 << 16;
+// Where many entries share much code, it is visited for each.
+constexpr std::size_t kMostVisits = 1 << 20;
 constexpr std::uint64_t kLargestFunction = 64 * 1024;
 
 // Follows the flow of control from all entries at once.
@@ -23,17 +27,30 @@ class Flood {
     [[nodiscard]] EntrySet all() const { return before | after; }
   };
 
-  explicit Flood(const elf::ElfFile& file) : file_(file), flow_(make_code_flow(file.arch())) {}
+  Flood(const elf::ElfFile& file, std::span<const ImageAddr> entries)
+      : file_(file), flow_(make_code_flow(file.arch())), entries_(entries.begin(), entries.end()) {}
 
   void add(ImageAddr entry, std::size_t number) {
     EntrySet set;
     set.set(number);
     waiting_.push_back({entry, set, false});
-    while (!waiting_.empty() && reached_.size() < kMostInstructions) {
+    while (!waiting_.empty() && !is_exhausted()) {
+      ++visits_;
       const Step step = waiting_.back();
       waiting_.pop_back();
       visit(step);
     }
+  }
+
+  // There is too much code to follow.
+  [[nodiscard]] bool is_exhausted() const {
+    return reached_.size() >= kMostInstructions || visits_ >= kMostVisits;
+  }
+
+  [[nodiscard]] bool leads_anywhere(const EntrySet& entries) const {
+    return std::any_of(reached_.begin(), reached_.end(), [&](const auto& each) {
+      return each.second.flow.is_indirect && (each.second.before & entries).any();
+    });
   }
 
   // Other ways to `entry` are of no interest.
@@ -44,6 +61,7 @@ class Flood {
     std::vector<ImageAddr> targets = std::move(left_for_);
     find_falls(targets);
     find_jumps(targets);
+    find_formed(targets);
     for (const ImageAddr target : targets)
       if (reached_.contains(target)) add(target, kMostEntries);
   }
@@ -81,6 +99,18 @@ class Flood {
         other_ways_.push_back(at);
         targets.push_back(*to);
       }
+  }
+
+  // By any instruction: one that an interrupt's code holds may be another entry's, too.
+  void find_formed(std::vector<ImageAddr>& targets) const {
+    if (reached_.empty()) return;
+    const ImageAddr first = reached_.begin()->first;
+    const ImageAddr last = reached_.rbegin()->first;
+    for (const elf::CodeRange& code : file_.code())
+      find_formed_addresses(file_.arch(), code, [&](ImageAddr to) {
+        if (to < first || last < to) return;
+        if (reached_.contains(to) && !entries_.contains(to)) targets.push_back(to);
+      });
   }
 
   // The instruction before `at` in its function, by its function's instructions in order. Nothing
@@ -150,6 +180,8 @@ class Flood {
   const elf::ElfFile& file_;
   std::unique_ptr<CodeFlow> flow_;
   std::map<ImageAddr, Reached> reached_;
+  std::set<ImageAddr> entries_;
+  std::size_t visits_ = 0;
   std::vector<Step> waiting_;
   std::vector<ImageAddr> left_for_;  // where code goes on that is not followed
   std::vector<ImageAddr> other_ways_;
@@ -162,12 +194,17 @@ CodeOfEntries::CodeOfEntries(const elf::ElfFile& file, std::span<const ImageAddr
                              const EntrySet& interrupts) {
   if (file.symbols().empty() || file.arch() == Arch::kUnknown || entries.size() > kMostEntries)
     return;
-  Flood flood(file);
+  Flood flood(file, entries);
   for (std::size_t i = 0; i < entries.size(); ++i) flood.add(entries[i], i);
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (!interrupts[i]) flood.close(entries[i]);
+  EntrySet others;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (interrupts[i]) continue;
+    others.set(i);
+    flood.close(entries[i]);
+  }
+  leads_anywhere_ = flood.leads_anywhere(others);
   flood.add_other_ways();
-  if (flood.reached().size() >= kMostInstructions) return;
+  if (flood.is_exhausted()) return;
   other_ways_ = flood.other_ways();
   for (const auto& [address, reached] : flood.reached())
     code_.push_back({address, reached.flow.size, reached.all()});

@@ -17,7 +17,9 @@ using EntrySet = std::bitset<kMostEntries + 1>;
 // The code of a kernel's entries: from where hardware enters to the first call, and behind that as
 // far as the flow of control stays within a function. Code that entries share behind their first
 // call is often shared with system calls, too, and is left out. A function that a call leads to is
-// no code of an entry. Functions are those of symbols: a file without any has no such code.
+// no code of an entry. Code whose address is formed elsewhere has other ways to it, as a return
+// leads there; an entry's own address is formed for the hardware. Functions are those of symbols: a
+// file without any has no such code.
 class CodeOfEntries {
  public:
   CodeOfEntries() = default;
@@ -28,6 +30,9 @@ class CodeOfEntries {
 
   // The entries whose code holds the instruction around `at`; none where it is no entry's.
   [[nodiscard]] EntrySet entries_at(ImageAddr at) const;
+  // An entry that is none of the interrupts goes on, before its first call, at an address that its
+  // code does not show: any code may be its own.
+  [[nodiscard]] bool leads_anywhere() const { return leads_anywhere_; }
   // Instructions outside of that code that lead into it. The code from there on has the last bit.
   [[nodiscard]] const std::vector<ImageAddr>& other_ways() const { return other_ways_; }
 
@@ -39,6 +44,7 @@ class CodeOfEntries {
   };
   std::vector<Instruction> code_;  // sorted by address
   std::vector<ImageAddr> other_ways_;
+  bool leads_anywhere_ = false;
 };
 
 }  // namespace ringside::guestos

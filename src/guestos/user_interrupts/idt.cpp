@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "base/little_endian.h"
 #include "guestos/user_interrupts/pushed_words.h"
@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t kVectors = 256;
 constexpr unsigned kFirstInterrupt = 32;  // Intel SDM volume 3, 6.2
 constexpr std::size_t kAlignment = 8;     // of a table (Intel SDM volume 3, 6.10), bytes
-// A table may follow a lock or a state in its object. Further on, an exception (the last one is 21)
-// would be taken for an interrupt.
+// A table may follow a lock or a state in its object.
 constexpr std::size_t kMostBefore = 64;
 constexpr std::size_t kLargestObject = 64 * 1024;
 
@@ -56,30 +55,53 @@ std::vector<Gate> read_gates(Bytes bytes, const elf::Image& kernel) {
   return gates;
 }
 
+// Zeros in front of a table look like gates that are not present. Only a whole table shows that
+// they are none: else the gate that is the first one present may be another vector's.
 std::vector<Gate> find_gates(Bytes object, const elf::Image& kernel) {
-  for (std::size_t at = 0; at < object.size() && at <= kMostBefore; at += kAlignment)
-    if (auto gates = read_gates(object.subspan(at), kernel); !gates.empty()) return gates;
+  bool may_be_shifted = false;
+  for (std::size_t at = 0; at < object.size() && at <= kMostBefore; at += kAlignment) {
+    auto gates = read_gates(object.subspan(at), kernel);
+    if (gates.empty()) continue;
+    if (gates.front().is_present)
+      return may_be_shifted && gates.size() < kVectors ? std::vector<Gate>() : gates;
+    may_be_shifted = true;
+  }
   return {};
 }
 
-struct Object {
-  ImageAddr address;
-  std::uint64_t size = 0;
-};
+char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
+
+// Words are separated by other characters, or by a change to upper case. In mangled names of C++
+// and Rust a number is in front of a name, and an E may be behind it.
+bool has_word_idt(std::string_view name) {
+  for (std::size_t at = 0; at + 3 <= name.size(); ++at) {
+    const bool is_idt =
+        lower(name[at]) == 'i' && lower(name[at + 1]) == 'd' && lower(name[at + 2]) == 't';
+    if (!is_idt) continue;
+    const bool begins =
+        at == 0 || !is_letter(name[at - 1]) || (is_upper(name[at]) && !is_upper(name[at - 1]));
+    const std::string_view behind = name.substr(at + 3);
+    const bool is_mangled = name.starts_with("_Z") && behind.starts_with('E');
+    const bool ends = behind.empty() || !is_letter(behind.front()) || is_mangled ||
+                      (is_upper(behind.front()) && !is_upper(name[at + 2]));
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 // An object of unstated size ends at the next symbol.
-std::vector<Object> objects_named_idt(const elf::ElfFile& file) {
+std::vector<IdtObject> objects_named_idt(const elf::ElfFile& file) {
   std::vector<elf::TableSymbol> symbols = file.all_symbols();
   std::sort(symbols.begin(), symbols.end(),
             [](const auto& a, const auto& b) { return a.address < b.address; });
-  std::vector<Object> objects;
+  std::vector<IdtObject> objects;
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     const elf::TableSymbol& symbol = symbols[i];
-    std::string name(symbol.name);
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-      return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    });
-    if (name.find("idt") == std::string::npos || file.may_hold_code(symbol.address)) continue;
+    if (!has_word_idt(symbol.name) || file.may_hold_code(symbol.address)) continue;
     std::uint64_t size = symbol.size;
     for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
       size = symbols[next].address - symbol.address;
@@ -88,12 +110,12 @@ std::vector<Object> objects_named_idt(const elf::ElfFile& file) {
   return objects;
 }
 
-}  // namespace
-
-Result<std::vector<KernelEntry>> entries_of_idt(const elf::Image& kernel, VirtualMemory& memory) {
+Result<std::vector<KernelEntry>> entries_of_idt(const elf::Image& kernel,
+                                                std::span<const IdtObject> objects,
+                                                VirtualMemory& memory) {
   PushedWords pushed(*kernel.file);
   std::map<GuestVirt, KernelEntry> entries;
-  for (const Object& object : objects_named_idt(*kernel.file)) {
+  for (const IdtObject& object : objects) {
     RINGSIDE_ASSIGN(const auto bytes,
                     memory.read_bytes(kernel.to_guest(object.address), object.size));
     const std::vector<Gate> gates = find_gates(bytes, kernel);

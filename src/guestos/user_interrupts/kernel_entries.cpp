@@ -2,7 +2,6 @@
 
 #include "arch/arch_info.h"
 #include "guestos/user_interrupts/exception_vectors.h"
-#include "guestos/user_interrupts/idt.h"
 #include "guestos/user_interrupts/trap_vector.h"
 
 namespace ringside::guestos {
@@ -25,12 +24,13 @@ std::vector<KernelEntry> find_by_register(const elf::Image& kernel, const Regist
 
 }  // namespace
 
-Result<std::vector<KernelEntry>> find_kernel_entries(const elf::Image& kernel,
-                                                     VirtualMemory& memory,
-                                                     const Registers& registers) {
+Result<std::vector<KernelEntry>> KernelEntryFinder::find(const elf::Image& kernel,
+                                                         VirtualMemory& memory,
+                                                         const Registers& registers) {
   if (kernel.file->symbols().empty()) return std::vector<KernelEntry>();
-  if (arch::info_of(kernel.file->arch()).is_x86) return entries_of_idt(kernel, memory);
-  return find_by_register(kernel, registers);
+  if (!arch::info_of(kernel.file->arch()).is_x86) return find_by_register(kernel, registers);
+  if (!idts_) idts_ = objects_named_idt(*kernel.file);
+  return entries_of_idt(kernel, *idts_, memory);
 }
 
 }  // namespace ringside::guestos

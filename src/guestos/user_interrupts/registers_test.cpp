@@ -54,7 +54,7 @@ class EntriesByRegister : public ::testing::Test {
       now.set(base, value);
       return Result<arch::Registers>(now);
     };
-    auto entries = find_kernel_entries(kernel_, memory, registers).value();
+    auto entries = KernelEntryFinder().find(kernel_, memory, registers).value();
     wire::Capture capture;
     capture.arch = kernel_.file->arch();
     for (const std::uint64_t each : {std::uint64_t{0}, word}) append(each, 8, capture.bytes);
@@ -67,7 +67,8 @@ class EntriesByRegister : public ::testing::Test {
     Stack stack;
     stack.stop = stop_;
     stack.stopped_at = stopped_at_;
-    stack.frames.push_back({.address = GuestVirt{kBias + kCode + at}, .exact = is_exact});
+    stack.frames.push_back(
+        {.address = GuestVirt{kBias + kCode + at}, .exact = is_exact, .source = source_});
     UserInterrupts(kernel_, std::move(entries)).mark(capture, stack, [] {
       return unwind::UserEntry{.kernel_sp = kStack};
     });
@@ -78,6 +79,7 @@ class EntriesByRegister : public ::testing::Test {
   elf::Image kernel_;
   StopReason stop_ = StopReason::kUserMode;
   GuestVirt stopped_at_;
+  FrameSource source_ = FrameSource::kFramePointer;
 };
 
 // b and bl (Arm ARM, C6.2.26, C6.2.33).
@@ -133,6 +135,9 @@ TEST_F(AArch64Entries, AreInterruptsWhereTheReturnAddressIsUserCodes) {
   stopped_at_ = {0x401000};
   EXPECT_TRUE(marks(kInterrupt + 8));
   EXPECT_FALSE(marks(kSynchronous + 8));
+  source_ = FrameSource::kGuess;
+  EXPECT_FALSE(marks(kInterrupt + 8));
+  source_ = FrameSource::kFramePointer;
   stopped_at_ = {kBias + 0x5000};
   EXPECT_FALSE(marks(kInterrupt + 8));
   stopped_at_ = {};
@@ -161,6 +166,37 @@ TEST_F(AArch64Entries, ProveNothingInExitCodeThatOthersShare) {
   };
   EXPECT_TRUE(marks_exactly(kInterrupt + 8));
   EXPECT_FALSE(marks_exactly(kInterrupt + 12));
+}
+
+TEST_F(AArch64Entries, ProveNothingWhereOtherCodeReturnsIntoTheirs) {
+  const auto marks_exactly = [&] {
+    return EntriesByRegister::marks(arch::aarch64::kVbarEl1, kBias + kCode, kInterrupt + 8, 0,
+                                    true);
+  };
+  make_table(kInterrupt);
+  EXPECT_TRUE(marks_exactly());
+  put(kSynchronous, {0x10fffe5e, branch(kSynchronous + 4, kHandler)});  // adr x30, kInterrupt + 8
+  make_kernel(Arch::kAArch64, {{"interrupt", kInterrupt}, {"synchronous", kSynchronous}});
+  EXPECT_FALSE(marks_exactly());
+  put(kSynchronous, {0x91000000});
+  make_table(kInterrupt);
+  put(kHandler, {0xb0000000, kNop, kRet});  // adrp alone
+  EXPECT_TRUE(marks_exactly());
+}
+
+// Each entry's visits of the code are counted.
+TEST_F(AArch64Entries, AreNotFollowedWithoutEnd) {
+  code_.resize(0x4000);
+  for (std::uint64_t at = 0; at < code_.size(); at += 4) put(at, {kNop});
+  make_kernel(Arch::kAArch64, {{"all", 0}});
+  const auto count_at_last = [&](std::size_t entries) {
+    std::vector<ImageAddr> addresses;
+    for (std::size_t i = 0; i < entries; ++i) addresses.push_back({kCode + 4 * i});
+    const CodeOfEntries code(*kernel_.file, addresses, {});
+    return code.entries_at({kCode + 0x3ffc}).count();
+  };
+  EXPECT_EQ(count_at_last(100), 100u);
+  EXPECT_EQ(count_at_last(500), 0u);
 }
 
 constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
@@ -196,6 +232,23 @@ TEST_F(Riscv64Entries, AreInterruptsByTheCauseOnTheStack) {
   EXPECT_FALSE(marks(kTop | 0x1234'5678));
 }
 
+// System calls leave the word of the trap before in the place.
+TEST_F(Riscv64Entries, ProveNothingWhereOneOfTheWaysDoesNotStoreTheCause) {
+  put(0, {0xfe010113,    // addi sp, sp, -32
+          0x14202573,    // csrr a0, scause
+          0x00050663,    // beqz a0, 20
+          0x00a13423,    // sd a0, 8(sp)
+          0x00c000ef,    // jal ra, 28
+          0x008000ef,    // jal ra, 28
+          0x10200073,    // sret
+          0x00008067});  // ret
+  make_kernel(Arch::kRiscv64, {{"trap_entry", 0}, {"handler", 28}});
+  EXPECT_FALSE(EntriesByRegister::marks(arch::riscv64::kStvec, kBias + kCode, 24, kTop | 5));
+  put(8, {0x00a13423, 0x00050463});  // the store, and then the branch
+  make_kernel(Arch::kRiscv64, {{"trap_entry", 0}, {"handler", 28}});
+  EXPECT_TRUE(EntriesByRegister::marks(arch::riscv64::kStvec, kBias + kCode, 24, kTop | 5));
+}
+
 TEST_F(Riscv64Entries, ProveNothingWithoutIt) {
   make_entry(false);
   EXPECT_FALSE(marks(kTop | 5));
@@ -209,6 +262,21 @@ TEST_F(Riscv64Entries, AreInterruptsByTheirCodeWhereTheyAreVectored) {
   const std::uint64_t stvec = (kBias + kCode + 0x100) | 1;
   EXPECT_TRUE(EntriesByRegister::marks(arch::riscv64::kStvec, stvec, 0x100 + 4 * 5 + 1));
   EXPECT_FALSE(EntriesByRegister::marks(arch::riscv64::kStvec, stvec, 0x100 + 1));
+}
+
+TEST_F(Riscv64Entries, ProveNothingWhereOtherCodeFormsTheirAddress) {
+  constexpr std::uint32_t kSret = 0x10200073;
+  put(0x100,
+      {kSret, kSret, kSret, kSret, kSret, 0x0ec0006f, kSret, kSret, kSret, kSret});  // j 0x200
+  put(0x200, {0x00000013, kSret});
+  const auto marks_exactly = [&] {
+    make_kernel(Arch::kRiscv64, {{"vectors", 0x100}, {"timer", 0x200}, {"other", 0x300}});
+    const std::uint64_t stvec = (kBias + kCode + 0x100) | 1;
+    return EntriesByRegister::marks(arch::riscv64::kStvec, stvec, 0x204, 0, true);
+  };
+  EXPECT_TRUE(marks_exactly());
+  put(0x300, {0x00000297, 0xf0428293, kSret});  // auipc t0, 0; addi t0, t0, -252
+  EXPECT_FALSE(marks_exactly());
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "guestos/user_interrupts/trap_vector.h"
 
 #include <array>
+#include <compare>
 #include <optional>
+#include <set>
 
 #include "arch/registers.h"
 #include "base/little_endian.h"
@@ -13,71 +15,106 @@ namespace {
 using unwind::link_register::Instruction;
 using unwind::link_register::Operation;
 
-constexpr std::size_t kMostInstructions = 128;
+constexpr std::size_t kMostSteps = 1024;
 constexpr std::uint64_t kInterrupt = std::uint64_t{1} << 63;
-// RISC-V privileged specification, tables 12.2 and 3.6: interrupts of software, timers and devices,
-// for supervisor and machine mode, and of counters; and all exceptions.
-constexpr std::array<std::uint64_t, 7> kInterrupts{1, 3, 5, 7, 9, 11, 13};
+// RISC-V privileged specification, table 12.2: a supervisor's interrupts of software, timers,
+// devices and counters; and all exceptions.
+constexpr std::array<std::uint64_t, 4> kInterrupts{1, 5, 9, 13};
 constexpr std::uint64_t kExceptions = 20;
 constexpr std::uint64_t kVectored = 1;
 constexpr std::uint64_t kModes = 3;
 
-// Whether it reads scause or mcause: csrrs without a source.
+// Whether it reads scause: csrrs without a source.
 bool reads_cause(Bytes bytes) {
   if (bytes.size() < sizeof(std::uint32_t)) return false;
   const auto word = load<std::uint32_t>(bytes, 0);
-  const std::uint32_t number = word >> 20;
-  return (word & 0x000ff07f) == 0x00002073 && (number == 0x142 || number == 0x342);
+  return (word & 0x000ff07f) == 0x00002073 && word >> 20 == 0x142;
 }
 
-// Follows an entry's code to its first call.
+// Follows an entry's code to all of its first calls.
 class SavedCause {
  public:
   explicit SavedCause(const elf::ElfFile& file) : file_(file) {}
 
-  // Where it stores the cause, from the stack pointer at the call, bytes; nothing where it does
-  // not.
+  // Where it stores the cause, from the stack pointer at each of these calls, bytes; nothing where
+  // it does not, or where not all ways are known.
   [[nodiscard]] std::optional<std::int64_t> find(ImageAddr entry) {
-    ImageAddr at = entry;
-    for (std::size_t i = 0; i < kMostInstructions; ++i) {
-      const Bytes bytes = file_.bytes_at(at, sizeof(std::uint32_t));
-      const Instruction instruction = decoder_.decode(bytes, at);
-      at = at + instruction.size;
-      switch (instruction.operation) {
-        case Operation::kCall:
-          return place_;
-        case Operation::kJump:
-          if (!instruction.target) return std::nullopt;
-          at = *instruction.target;
-          break;
-        case Operation::kJumpIndirect:
-        case Operation::kRet:
-        case Operation::kInterruptRet:
-        case Operation::kTrap:
-        case Operation::kStop:
-          return std::nullopt;
-        default:
-          note(instruction, reads_cause(bytes));
-      }
+    waiting_.push_back({.at = entry});
+    for (std::size_t i = 0; i < kMostSteps; ++i) {
+      if (waiting_.empty()) return place_;
+      const State state = waiting_.back();
+      waiting_.pop_back();
+      if (seen_.insert(state).second && !step(state)) return std::nullopt;
     }
     return std::nullopt;
   }
 
  private:
-  void note(const Instruction& instruction, bool is_cause) {
+  // Before an instruction.
+  struct State {
+    ImageAddr at;
+    std::uint32_t holds_cause = 0;  // registers, by bit
+    std::optional<std::int64_t> place = std::nullopt;
+    auto operator<=>(const State&) const = default;
+  };
+
+  // False where the way on is not known, or a call has no place or another one.
+  [[nodiscard]] bool step(const State& state) {
+    const Bytes bytes = file_.bytes_at(state.at, sizeof(std::uint32_t));
+    const Instruction instruction = decoder_.decode(bytes, state.at);
+    State next = state;
+    next.at = state.at + instruction.size;
+    switch (instruction.operation) {
+      case Operation::kCall: {
+        const bool is_same = state.place && (!place_ || place_ == state.place);
+        place_ = state.place;
+        return is_same;
+      }
+      case Operation::kJump:
+        if (instruction.target) go(next, *instruction.target);
+        return instruction.target.has_value();
+      case Operation::kBranch:
+        if (!instruction.target) return false;
+        go(next, *instruction.target);
+        break;
+      case Operation::kJumpIndirect:
+      case Operation::kRet:
+        return false;
+      case Operation::kInterruptRet:
+      case Operation::kTrap:
+      case Operation::kStop:
+        return true;
+      default:
+        note(instruction, reads_cause(bytes), next);
+    }
+    waiting_.push_back(next);
+    return true;
+  }
+
+  void go(State next, ImageAddr to) {
+    next.at = to;
+    waiting_.push_back(next);
+  }
+
+  static void note(const Instruction& instruction, bool is_cause, State& state) {
     using arch::riscv64::kSp;
     const bool is_store = instruction.operation == Operation::kStore && instruction.b == kSp;
-    if (is_store && instruction.a < 32 && (holds_cause_ >> instruction.a & 1) != 0)
-      place_ = instruction.value;
-    holds_cause_ &= ~instruction.writes;
-    if (is_cause) holds_cause_ |= instruction.writes;
-    if ((instruction.writes >> kSp & 1) != 0) place_.reset();
+    const bool stores_cause =
+        is_store && instruction.a < 32 && (state.holds_cause >> instruction.a & 1) != 0;
+    if (stores_cause)
+      state.place = instruction.value;
+    else if (is_store && state.place == instruction.value)
+      state.place.reset();
+    state.holds_cause &= ~instruction.writes;
+    if (is_cause) state.holds_cause |= instruction.writes;
+    if ((instruction.writes >> kSp & 1) != 0) state.place.reset();
   }
 
   const elf::ElfFile& file_;
   unwind::riscv64::Decoder decoder_;
-  std::uint32_t holds_cause_ = 0;  // registers, by bit
-  std::optional<std::int64_t> place_;
+  std::vector<State> waiting_;
+  std::set<State> seen_;
+  std::optional<std::int64_t> place_;  // at the calls that were reached
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "arch/arch_info.h"
-#include "guestos/user_interrupts/pushed_words.h"
+#include "guestos/user_interrupts/other_entries.h"
 
 namespace ringside::guestos {
 namespace {
@@ -26,15 +26,6 @@ CodeOfEntries code_of_entries(const elf::Image& kernel, const std::vector<Kernel
   return {*kernel.file, addresses, interrupts_of(entries)};
 }
 
-// As it may push a system call's number, or be the stub of a vector that has another gate.
-KernelEntry other_entry(const elf::Image& kernel, ImageAddr from) {
-  if (!arch::info_of(kernel.file->arch()).is_x86) return {.address = kernel.to_guest(from)};
-  constexpr unsigned kWithoutErrorCode = 0;
-  PushedWords pushed(*kernel.file);
-  const ImageAddr first = pushed.first_push(from);
-  return {.address = kernel.to_guest(first), .pushed = pushed.of(first, kWithoutErrorCode)};
-}
-
 // The word in its place; nothing where that is not determined. Where the entry's code has not
 // called anything yet, its stack pointer is still on its way.
 std::optional<std::uint64_t> read(const PushedWord& word, const Frame& outermost,
@@ -49,11 +40,14 @@ std::optional<std::uint64_t> read(const PushedWord& word, const Frame& outermost
 }
 
 // Entry code whose way back is not followed leaves user code's address for a return address. A
-// kernel in the upper half has no code in the lower one.
+// kernel in the upper half has no code in the lower one. Behind a guess any word may look so.
 bool ends_at_user_code(const Stack& stack, Arch arch) {
   if (stack.stop == StopReason::kUserMode) return true;
   const arch::ArchInfo& info = arch::info_of(arch);
-  return stack.stop == StopReason::kBadAddress && stack.stopped_at.value != 0 &&
+  const bool is_guessed =
+      std::any_of(stack.frames.begin(), stack.frames.end(),
+                  [](const Frame& frame) { return frame.source == FrameSource::kGuess; });
+  return stack.stop == StopReason::kBadAddress && !is_guessed && stack.stopped_at.value != 0 &&
          info.in_upper_half(stack.frames.back().address.value) &&
          !info.in_upper_half(stack.stopped_at.value);
 }
@@ -63,9 +57,11 @@ bool ends_at_user_code(const Stack& stack, Arch arch) {
 UserInterrupts::UserInterrupts(elf::Image kernel, std::vector<KernelEntry> entries)
     : kernel_(std::move(kernel)), entries_(std::move(entries)) {
   code_ = code_of_entries(kernel_, entries_);
+  if (code_.leads_anywhere()) code_ = {};
+  OtherEntries others(kernel_, entries_);
   for (int round = 0; round < kRounds && !code_.other_ways().empty(); ++round) {
     if (entries_.size() + code_.other_ways().size() > kMostEntries) break;
-    for (const ImageAddr from : code_.other_ways()) entries_.push_back(other_entry(kernel_, from));
+    for (const ImageAddr from : code_.other_ways()) entries_.push_back(others.at(from));
     code_ = code_of_entries(kernel_, entries_);
   }
   interrupts_ = interrupts_of(entries_);
@@ -78,7 +74,8 @@ EntrySet UserInterrupts::with_pushed_words(EntrySet entries, const Frame& outerm
     if (!entries[i]) continue;
     const auto& words = entries_[i].pushed;
     const bool is_there = std::all_of(words.begin(), words.end(), [&](const PushedWord& word) {
-      return read(word, outermost, user, capture) == word.value;
+      const auto found = read(word, outermost, user, capture);
+      return !found || *found == word.value;
     });
     entries.set(i, is_there);
   }

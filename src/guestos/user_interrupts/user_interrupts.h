@@ -25,7 +25,7 @@ class UserInterrupts {
             const std::function<unwind::UserEntry()>& user_entry) const;
 
  private:
-  // Those of the entries whose words are on the stack.
+  // Those of the entries whose words may be on the stack: none of them was read as another one.
   [[nodiscard]] EntrySet with_pushed_words(EntrySet entries, const Frame& outermost,
                                            const unwind::UserEntry& user,
                                            const wire::Capture& capture) const;

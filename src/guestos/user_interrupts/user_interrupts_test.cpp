@@ -1,11 +1,13 @@
 #include "guestos/user_interrupts/user_interrupts.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <map>
 #include <utility>
 
+#include "elf/elf_writer.h"
 #include "guestos/user_interrupts/kernel_entries.h"
 
 namespace ringside::guestos {
@@ -18,14 +20,15 @@ constexpr GuestVirt kStack{0x7000};
 class TableMemory final : public VirtualMemory {
  public:
   explicit TableMemory(GuestVirt at) : at_(at) {}
+  void set_bytes_before(std::size_t count) { before_ = count; }
   void set_gate(std::size_t vector, GuestVirt handler, unsigned privilege) {
     const std::uint64_t to = handler.value;
     const std::uint64_t low = (to & 0xffff) | 8u << 16 |
                               (0x8e00u | std::uint64_t{privilege} << 13) << 32 |
                               (to >> 16 & 0xffff) << 48;
     const std::uint64_t high = to >> 32;
-    std::memcpy(bytes_.data() + 16 * vector, &low, sizeof(low));
-    std::memcpy(bytes_.data() + 16 * vector + 8, &high, sizeof(high));
+    std::memcpy(bytes_.data() + before_ + 16 * vector, &low, sizeof(low));
+    std::memcpy(bytes_.data() + before_ + 16 * vector + 8, &high, sizeof(high));
   }
   void set_byte(std::size_t at, unsigned value) { bytes_[at] = static_cast<std::byte>(value); }
   Result<std::size_t> read_up_to(GuestVirt address, std::span<std::byte> into) override {
@@ -38,7 +41,8 @@ class TableMemory final : public VirtualMemory {
 
  private:
   GuestVirt at_;
-  std::array<std::byte, 4096> bytes_{};
+  std::size_t before_ = 0;
+  std::array<std::byte, 4096 + 64> bytes_{};
 };
 
 // A kernel of testdata/user_interrupts.S with gates for its stubs.
@@ -51,7 +55,7 @@ class X86UserInterrupts : public ::testing::Test {
     for (const elf::TableSymbol& symbol : kernel_.file->all_symbols())
       places_[std::string(symbol.name)] = kernel_.to_guest(symbol.address);
     memory_.emplace(places_.at("idt"));
-    for (const unsigned vector : {14, 32, 33, 128})
+    for (const unsigned vector : {0, 14, 21, 32, 33, 128})
       memory_->set_gate(vector, places_.at("stub_" + std::to_string(vector)),
                         vector == 128 ? 3 : 0);
     memory_->set_gate(48, places_.at("own_entry"), 0);
@@ -59,7 +63,7 @@ class X86UserInterrupts : public ::testing::Test {
 
   std::vector<KernelEntry> entries() {
     const auto no_registers = [] { return Result<arch::Registers>(arch::Registers{}); };
-    return find_kernel_entries(kernel_, *memory_, no_registers).value();
+    return KernelEntryFinder().find(kernel_, *memory_, no_registers).value();
   }
 
   // Whether a stack is marked whose outermost frame returns to `place`, and which has these words
@@ -72,6 +76,12 @@ class X86UserInterrupts : public ::testing::Test {
     stack.frames.push_back({.address = places_.at(place)});
     return marks(stack, error_code, vector);
   }
+  bool marks_exactly(const std::string& place) {
+    Stack stack;
+    stack.stop = StopReason::kUserMode;
+    stack.frames.push_back({.address = places_.at(place), .exact = true});
+    return marks(stack, 0, 0);
+  }
   bool marks(Stack& stack, std::uint64_t error_code, std::uint64_t vector) {
     wire::Capture capture;
     capture.arch = Arch::kX86_64;
@@ -83,8 +93,8 @@ class X86UserInterrupts : public ::testing::Test {
                               .requested = size,
                               .offset = 0,
                               .size = size});
-    UserInterrupts(kernel_, entries()).mark(capture, stack, [] {
-      return unwind::UserEntry{.pc_slot = kStack + 16};
+    UserInterrupts(kernel_, entries()).mark(capture, stack, [this] {
+      return unwind::UserEntry{.pc_slot = pc_slot_};
     });
     const auto marked = std::count_if(stack.frames.begin(), stack.frames.end(), [](const Frame& f) {
       return f.kind == FrameKind::kInterrupt;
@@ -96,16 +106,17 @@ class X86UserInterrupts : public ::testing::Test {
   elf::Image kernel_;
   std::map<std::string, GuestVirt> places_;
   std::optional<TableMemory> memory_;
+  std::optional<GuestVirt> pc_slot_ = kStack + 16;
 };
 
 TEST_F(X86UserInterrupts, TakesGatesThatUserCodeCannotCall) {
   std::map<GuestVirt, bool> found;
   for (const KernelEntry& entry : entries()) found[entry.address] = entry.is_interrupts;
-  const std::map<GuestVirt, bool> expected{{places_.at("stub_14"), false},
-                                           {places_.at("stub_32"), true},
-                                           {places_.at("stub_33"), true},
-                                           {places_.at("stub_128"), false},
-                                           {places_.at("own_entry"), true}};
+  const std::map<GuestVirt, bool> expected{
+      {places_.at("stub_0"), false},  {places_.at("stub_14"), false},
+      {places_.at("stub_21"), false}, {places_.at("stub_32"), true},
+      {places_.at("stub_33"), true},  {places_.at("stub_128"), false},
+      {places_.at("own_entry"), true}};
   EXPECT_EQ(found, expected);
 }
 
@@ -129,6 +140,13 @@ TEST_F(X86UserInterrupts, AreNotProvedByOtherCode) {
   EXPECT_FALSE(marks("handler", 0, 32));
 }
 
+TEST_F(X86UserInterrupts, AreNotProvedByWordsThatCannotBeRead) {
+  memory_->set_gate(49, places_.at("all_traps"), 0);  // an entry without any
+  EXPECT_TRUE(marks("after_call", 0, 32));
+  pc_slot_.reset();
+  EXPECT_FALSE(marks("after_call", 0, 32));
+}
+
 TEST_F(X86UserInterrupts, AreProvedAtEachInstructionOfAStub) {
   Stack stack;
   stack.stop = StopReason::kUserMode;
@@ -147,9 +165,74 @@ TEST_F(X86UserInterrupts, AreNotProvedWhereASystemCallGoesTheirWay) {
   }
 }
 
+// `push %rcx; push %rax; push $32`: above the number lies rax.
+TEST_F(X86UserInterrupts, AreNotProvedWhereTheWordsOfASystemCallLieElsewhere) {
+  open(std::string(RINGSIDE_USER_INTERRUPTS) + "PUSHES");
+  EXPECT_FALSE(marks("after_call", 0, 32));
+  EXPECT_TRUE(marks("own_after_call", 0, 0));
+}
+
+TEST_F(X86UserInterrupts, AreNotProvedWhereAnExceptionGoesOnAnywhere) {
+  open(std::string(RINGSIDE_USER_INTERRUPTS) + "ANYWHERE");
+  EXPECT_TRUE(marks("own_after_call", 0, 0));
+  memory_->set_gate(3, places_.at("fault"), 0);
+  EXPECT_FALSE(marks("own_after_call", 0, 0));
+}
+
+TEST_F(X86UserInterrupts, AreNotProvedWhereCodeWritesTheirAddressForAReturn) {
+  EXPECT_TRUE(marks("own_after_call", 0, 0));
+  open(std::string(RINGSIDE_USER_INTERRUPTS) + "RETURNS");
+  EXPECT_FALSE(marks("own_after_call", 0, 0));
+  EXPECT_TRUE(marks_exactly("own_entry"));
+}
+
 TEST_F(X86UserInterrupts, AreNotProvedByAnExceptionsGateToTheSameCode) {
   memory_->set_gate(3, places_.at("own_entry"), 0);
   EXPECT_FALSE(marks("own_after_call", 0, 0));
+}
+
+// An exception's gate would be taken for an interrupt's.
+TEST_F(X86UserInterrupts, AreNotShiftedByZerosBeforeTheTable) {
+  open(std::string(RINGSIDE_USER_INTERRUPTS) + "COUNTS");
+  memory_.emplace(places_.at("idt"));
+  memory_->set_bytes_before(32);
+  memory_->set_gate(31, places_.at("own_entry"), 0);
+  EXPECT_TRUE(entries().empty());  // vector 0 has none
+  memory_->set_gate(0, places_.at("stub_0"), 0);
+  const std::vector<KernelEntry> found = entries();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_FALSE(found[0].is_interrupts);
+  EXPECT_FALSE(found[1].is_interrupts);
+}
+
+TEST_F(X86UserInterrupts, NeedAGateOfVector0WhereTheTableMayBeShifted) {
+  memory_->set_byte(5, 0);  // not present, and with no handler
+  for (const std::size_t at : {0, 1, 6, 7, 8, 9, 10, 11}) memory_->set_byte(at, 0);
+  memory_->set_gate(1, places_.at("stub_0"), 0);
+  EXPECT_TRUE(entries().empty());
+}
+
+TEST(ObjectsNamedIdt, HaveTheWordInTheirName) {
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  std::vector<elf::ElfWriter::Symbol> symbols;
+  const std::vector<std::string_view> names{"idt",    "IDT_TABLE",      "theIdt",   "early_idt",
+                                            "idt2",   "_ZN4arch3IDTE",  "IdtTable", "width",
+                                            "idtype", "_ZN3idt5tableE", "midterm",  "validty"};
+  constexpr std::uint64_t kObjects = 0x400000;
+  for (const std::string_view name : names)
+    symbols.push_back(
+        {name, {kObjects + 16 * symbols.size()}, 16, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT)});
+  const std::vector<std::byte> data(0x100);
+  writer.add_segment({kObjects}, data.size(), false, true, data);
+  writer.set_symbols(symbols);
+  const auto file = elf::ElfFile::from_bytes(writer.write(), "kernel").value();
+  std::vector<std::string_view> found;
+  for (const IdtObject& object : objects_named_idt(*file))
+    found.push_back(names[(object.address.value - kObjects) / 16]);
+  const std::vector<std::string_view> expected{"idt",       "IDT_TABLE",     "theIdt",
+                                               "early_idt", "idt2",          "_ZN4arch3IDTE",
+                                               "IdtTable",  "_ZN3idt5tableE"};
+  EXPECT_EQ(found, expected);
 }
 
 TEST_F(X86UserInterrupts, NeedATableOfGates) {
