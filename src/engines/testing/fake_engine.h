@@ -20,6 +20,7 @@ class FakeEngine final : public Engine {
   std::optional<Error> no_registers;  // or why it gives none
   // A read of virtual memory; without it nothing is mapped.
   std::function<Result<std::size_t>(std::span<std::byte>)> on_read;
+  GuestVirt read_at;                                                 // where it is
   std::function<std::unique_ptr<memory::PageTables>()> page_tables;  // the machine's own
   ReadTurns* turns = nullptr;
   PhysicalMemory* physical = nullptr;
@@ -67,8 +68,9 @@ class FakeEngine final : public Engine {
   [[nodiscard]] std::unique_ptr<memory::PageTables> machines_page_tables(VcpuId) override {
     return page_tables ? page_tables() : nullptr;
   }
-  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId, GuestVirt,
+  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId, GuestVirt at,
                                                  std::span<std::byte> into) override {
+    read_at = at;
     return on_read ? on_read(into) : Result<std::size_t>(0);
   }
   void set_read_turns(ReadTurns* given) override { turns = given; }

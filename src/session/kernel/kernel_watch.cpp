@@ -151,6 +151,7 @@ Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engin
     polled->reboot = std::exchange(reboot_, std::nullopt);
     polled->new_recipes = true;
   }
+  if (polled) polled->user_interrupts = std::exchange(user_interrupts_, nullptr);
   return polled;
 }
 
@@ -213,6 +214,7 @@ void KernelWatch::start_over() {
 void KernelWatch::forget_entries() {
   next_entries_ns_ = 0;
   entries_interval_ns_ = kCodeIntervalNs;
+  user_interrupts_.reset();
 }
 
 Result<KernelWatch::PollResult> KernelWatch::poll_parts(engines::Engine& engine,
@@ -282,8 +284,7 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   if (kernel_) {
     RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(memory));
     next_code_ns_ = now_ns + kCodeIntervalNs;
-    if (now_ns >= next_entries_ns_)
-      RINGSIDE_TRY(probe_entries(engine, *running, memory, now_ns, seen));
+    if (now_ns >= next_entries_ns_) RINGSIDE_TRY(probe_entries(engine, *running, memory, now_ns));
   } else if (is_unknown) {
     RINGSIDE_ASSIGN(auto code, unknown_code_.poll(running->arch, pc, memory));
     if (code) seen.code.push_back(std::move(*code));
@@ -293,13 +294,15 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
 
 // The kernel sets its entries when it starts, and drivers may add some later.
 Result<void> KernelWatch::probe_entries(engines::Engine& engine, const wire::Capture& running,
-                                        VirtualMemory& memory, std::uint64_t now_ns,
-                                        PollResult& seen) {
+                                        VirtualMemory& memory, std::uint64_t now_ns) {
   const auto registers = [&] { return engine.read_registers(running.vcpu); };
-  RINGSIDE_ASSIGN(seen.user_interrupts,
-                  adapter_->user_interrupts(kernel_->image, memory, registers));
-  if (seen.user_interrupts) entries_interval_ns_ = kLongestPatienceNs;
+  RINGSIDE_ASSIGN(auto found, adapter_->user_interrupts(kernel_->image, memory, registers));
+  if (found) {
+    user_interrupts_ = std::move(found);
+    entries_interval_ns_ = kLongestPatienceNs;
+  }
   next_entries_ns_ = now_ns + entries_interval_ns_;
+  entries_interval_ns_ = std::min(2 * entries_interval_ns_, kLongestPatienceNs);
   return {};
 }
 

@@ -74,8 +74,7 @@ class KernelWatch {
                                           VirtualMemory& memory, std::uint64_t now_ns,
                                           PollResult& seen);
   [[nodiscard]] Result<void> probe_entries(engines::Engine& engine, const wire::Capture& running,
-                                           VirtualMemory& memory, std::uint64_t now_ns,
-                                           PollResult& seen);
+                                           VirtualMemory& memory, std::uint64_t now_ns);
   void forget_entries();
   [[nodiscard]] Result<void> find(const wire::Capture& running, VirtualMemory& memory);
   [[nodiscard]] bool may_be_loading() const;
@@ -119,6 +118,7 @@ class KernelWatch {
   std::uint64_t next_other_ns_ = 0;    // when to look for a kernel that this one has loaded
   std::uint64_t next_entries_ns_ = 0;  // when to look for the kernel's entries
   std::uint64_t entries_interval_ns_;
+  std::shared_ptr<const guestos::UserInterrupts> user_interrupts_;  // of kernel_, not reported yet
   std::uint64_t other_patience_ns_;
   std::uint64_t patience_ns_;
   unsigned tries_ = 0;

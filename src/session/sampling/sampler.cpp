@@ -313,7 +313,10 @@ bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
   auto learnt = watch_->poll(*engine_, reporters.empty() ? tick : reporters, time_ns);
   if (learnt && learnt->reboot) adopt(*learnt->reboot);
   if (learnt && learnt->new_recipes) planner_->renew();
-  if (learnt && learnt->kernel) updates_ = learnt->kernel;
+  if (learnt && learnt->kernel) {
+    updates_ = learnt->kernel;
+    user_interrupts_.reset();  // of the kernel before
+  }
   if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));
   if (learnt && learnt->user_interrupts) user_interrupts_ = std::move(learnt->user_interrupts);
   planner_->poll(tick, watch_->adapter());

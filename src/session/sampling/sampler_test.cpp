@@ -1,5 +1,7 @@
 // Sampling while the guest's memory is read in stops of the guest.
 
+#include "session/sampling/sampler.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include "engines/testing/fake_engine.h"
 #include "recording/reader.h"
 #include "session/recorder.h"
+#include "session/testing/loaded_kernel.h"
 
 namespace ringside::session {
 namespace {
@@ -28,7 +31,7 @@ class Sampling final : public Control {
 
 // A guest whose kernel is looked for, by reads of which each stops it for 5 ms and never ends the
 // search: 64 MiB in pieces of 64 KiB, up and down, take 20 s at least.
-class ReadsInStops : public testing::Test {
+class ReadsInStops : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (std::filesystem::temp_directory_path() / "ringside-XXXXXX").string();
@@ -92,6 +95,42 @@ TEST_F(ReadsInStops, EndWithTheRecording) {
   EXPECT_FALSE(result.error) << result.error->message;
   EXPECT_GT(result.samples, 20u);
   EXPECT_LT(seconds_, 10);
+}
+
+// The reader is slow: nothing of what is found out about the loader has been handed on when its
+// kernel runs.
+TEST(SamplerTest, UserInterruptsOfALoaderAreNotHandedOnWithItsKernel) {
+  testing::LoadedKernel guest;
+  SamplingOptions options;
+  options.interval_ns = 10 * kMs;
+  const CaptureFeedback feedback(1, options.stack_bytes, true);
+  CapturePlanner planner(feedback, options, 1);
+  KernelWatch watch(guest.request(), Arch::kAArch64);
+  BoundedQueue<Observation> queue(1);
+  Sampler sampler(guest.engine_, planner, watch, queue, options);
+  std::uint64_t kernel_tick = 1'000'000;
+  std::vector<Observation> seen;
+  const auto take = [&] {
+    if (auto next = queue.pop(std::chrono::milliseconds(0))) seen.push_back(std::move(*next));
+  };
+  const std::uint64_t start = monotonic_ns();
+  guest.engine_.on_tick = [&](wire::Capture& capture, const engines::VcpuPlan&,
+                              std::uint64_t tick) {
+    const bool loader_is_known = monotonic_ns() - start > 1500 * kMs;
+    if (loader_is_known) kernel_tick = std::min(kernel_tick, tick);
+    testing::LoadedKernel::put_kernel_pc(capture, loader_is_known ? guest.kKernel : guest.kLoader);
+    if (tick > 0) guest.engine_.no_registers.reset();
+    if (tick == kernel_tick + 3) take();
+    if (tick == kernel_tick + 5) sampler.stop();
+  };
+  sampler.start();
+  sampler.join();
+  take();
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen.front().kernel->image.file, guest.loader_);
+  ASSERT_NE(seen.back().kernel, nullptr);
+  EXPECT_EQ(seen.back().kernel->image.file, guest.kernel_);
+  EXPECT_EQ(seen.back().user_interrupts, nullptr);
 }
 
 }  // namespace
