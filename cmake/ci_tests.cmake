@@ -20,7 +20,7 @@ set(RINGSIDE_LONG_UNITS
   cli.annotate cli.disk_image cli.disk_refusals cli.doctor cli.json_bombs engines.HostWaits engines.SlicedReads
   guest.self.run_truth guestos.Compressions.PackedInitramfs.2 importers.CallgrindTest importers.Firefox
   importers.Formats.RingProperty.1 importers.Formats.RingProperty.2 importers.RealPerfTest kernel_image.BootImage
-  kernel_image.Slide recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1
+  kernel_image.Slide recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1 symbols.DebianKernels
   unwind.Programs.SingleStep.1 unwind.Programs.SingleStep.2)
 
 # Labels tests with a guest that CI leaves out.
