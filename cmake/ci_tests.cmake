@@ -1,5 +1,5 @@
-# CI leaves out the tests with the label `more`, for script/test has 20 minutes for everything. script/prove guests and
-# script/prove units run them; run both before a change lands.
+# script/test leaves out the tests with the label `more`, which take long. script/prove guests and script/prove units run
+# them; run both before a change lands.
 
 # The tests with a guest that CI runs, one of each feature. All others have the label `more` or `exhaustive`.
 set(RINGSIDE_CI_TESTS
@@ -25,6 +25,7 @@ set(RINGSIDE_LONG_UNITS
 
 # Labels tests with a guest that CI leaves out.
 function(ringside_label_more)
+  set_property(GLOBAL APPEND PROPERTY ringside_guest_tests ${ARGN})
   foreach(test IN LISTS ARGN)
     get_property(labels TEST ${test} PROPERTY LABELS)
     if(NOT test IN_LIST RINGSIDE_CI_TESTS AND NOT exhaustive IN_LIST labels)
@@ -37,5 +38,15 @@ endfunction()
 function(ringside_label_long test)
   if(test IN_LIST RINGSIDE_LONG_UNITS)
     set_property(TEST ${test} APPEND PROPERTY LABELS more)
+  endif()
+endfunction()
+
+# Behind all tests: each name of RINGSIDE_CI_TESTS is one's.
+function(ringside_check_ci_tests)
+  get_property(tests GLOBAL PROPERTY ringside_guest_tests)
+  set(missing ${RINGSIDE_CI_TESTS})
+  list(REMOVE_ITEM missing ${tests})
+  if(missing)
+    message(FATAL_ERROR "cmake/ci_tests.cmake names no tests: ${missing}")
   endif()
 endfunction()

@@ -28,7 +28,7 @@ class SourceNames(cli_case.CliCase):
         options = ["-O2", "-g", "-ffreestanding", "-fno-pie", "-mcmodel=kernel", "-fno-asynchronous-unwind-tables",
                    "-fcf-protection=none", "-nostdlib", "-static", "-no-pie", layout]
         subprocess.run(["g++", *options, "-o", "kernel.elf", "code.cpp"], cwd=self.folder, check=True)
-        self.recording("--duration", "1", "--kernel", "kernel.elf")  # found in the first of it on a busy host, too
+        self.recording("--duration", "1", "--kernel", "kernel.elf")  # a busy host finds the kernel within a second
 
     def stacks(self, *options):
         result = self.ringside("export", "-i", "good.data", *options)

@@ -8,6 +8,10 @@
 
 namespace ringside::guestos {
 
+inline constexpr std::size_t kLongestInstruction = 15;  // bytes (Intel SDM volume 2, 2.3.11)
+// Instructions of a function are found by decoding from its start, as long as it is no larger.
+inline constexpr std::uint64_t kLargestFunction = 64 * 1024;
+
 // Where the flow of control goes on from an instruction.
 struct Flow {
   std::uint8_t size = 1;  // bytes

@@ -9,13 +9,11 @@
 namespace ringside::guestos {
 namespace {
 
-constexpr std::size_t kLongestInstruction = 15;  // Intel SDM volume 2, 2.3.11
 // Entries lead to their handlers within some tens of instructions. A handler that hardware enters
 // itself may be a function of some thousands.
 constexpr std::size_t kMostInstructions = 1 << 16;
 // Where many entries share much code, it is visited for each.
 constexpr std::size_t kMostVisits = 1 << 20;
-constexpr std::uint64_t kLargestFunction = 64 * 1024;
 
 // Follows the flow of control from all entries at once.
 class Flood {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/little_endian.h"
+#include "elf/symbol_extent.h"
 #include "guestos/user_interrupts/pushed_words.h"
 
 namespace ringside::guestos {
@@ -93,7 +94,6 @@ bool has_word_idt(std::string_view name) {
 
 }  // namespace
 
-// An object of unstated size ends at the next symbol.
 std::vector<IdtObject> objects_named_idt(const elf::ElfFile& file) {
   std::vector<elf::TableSymbol> symbols = file.all_symbols();
   std::sort(symbols.begin(), symbols.end(),
@@ -102,10 +102,8 @@ std::vector<IdtObject> objects_named_idt(const elf::ElfFile& file) {
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     const elf::TableSymbol& symbol = symbols[i];
     if (!has_word_idt(symbol.name) || file.may_hold_code(symbol.address)) continue;
-    std::uint64_t size = symbol.size;
-    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
-      size = symbols[next].address - symbol.address;
-    objects.push_back({symbol.address, std::min<std::uint64_t>(size, kLargestObject)});
+    objects.push_back(
+        {symbol.address, std::min<std::uint64_t>(elf::extent_of(symbols, i), kLargestObject)});
   }
   return objects;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "arch/arch_info.h"
+#include "guestos/user_interrupts/code_flow.h"
 #include "unwind/x86/padding.h"
 
 namespace ringside::guestos {
@@ -16,8 +17,6 @@ using unwind::x86::Operand;
 using unwind::x86::Operation;
 
 constexpr std::size_t kMostInstructions = 16;
-constexpr std::uint64_t kLargestFunction = 64 * 1024;
-constexpr std::size_t kLongestInstruction = 15;  // Intel SDM volume 2, 2.3.11
 
 // Hardware pushes an error code below the pc (Intel SDM volume 3, table 6-1; the last two: AMD64
 // Architecture Programmer's Manual volume 2, 8.2).

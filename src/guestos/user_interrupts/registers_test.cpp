@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "elf/elf_writer.h"
+#include "guestos/testing/stack_capture.h"
 #include "guestos/user_interrupts/kernel_entries.h"
 #include "guestos/user_interrupts/user_interrupts.h"
 
@@ -55,15 +56,7 @@ class EntriesByRegister : public ::testing::Test {
       return Result<arch::Registers>(now);
     };
     auto entries = KernelEntryFinder().find(kernel_, memory, registers).value();
-    wire::Capture capture;
-    capture.arch = kernel_.file->arch();
-    for (const std::uint64_t each : {std::uint64_t{0}, word}) append(each, 8, capture.bytes);
-    const auto size = static_cast<std::uint32_t>(capture.bytes.size());
-    capture.pieces.push_back({.address = kStack,
-                              .why = wire::PieceKind::kCurrentStack,
-                              .requested = size,
-                              .offset = 0,
-                              .size = size});
+    const auto capture = testing::stack_capture(kernel_.file->arch(), kStack, {0, word});
     Stack stack;
     stack.stop = stop_;
     stack.stopped_at = stopped_at_;

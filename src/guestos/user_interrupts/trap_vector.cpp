@@ -122,17 +122,27 @@ class SavedCause {
 std::vector<KernelEntry> entries_of_trap_vector(const elf::Image& kernel, std::uint64_t stvec) {
   const GuestVirt base{stvec & ~kModes};
   if (!kernel.file->is_code(kernel.to_image(base))) return {};
+  const auto place_at = [&](GuestVirt at) {
+    return SavedCause(*kernel.file).find(kernel.to_image(at));
+  };
   std::vector<KernelEntry> entries;
-  const auto add = [&](GuestVirt at, std::uint64_t cause) {
+  const auto add = [&](GuestVirt at, std::uint64_t cause, std::optional<std::int64_t> place) {
     KernelEntry entry{.address = at, .is_interrupts = (cause & kInterrupt) != 0};
-    if (const auto place = SavedCause(*kernel.file).find(kernel.to_image(at)))
+    if (place)
       entry.pushed.push_back(
           {.from = PushedWord::From::kStackPointer, .offset = *place, .value = cause});
     entries.push_back(std::move(entry));
   };
-  for (std::uint64_t code = 0; code < kExceptions; ++code) add(base, code);
-  for (const std::uint64_t code : kInterrupts)
-    add((stvec & kModes) == kVectored ? base + 4 * code : base, kInterrupt | code);
+  const auto place = place_at(base);
+  for (std::uint64_t code = 0; code < kExceptions; ++code) add(base, code, place);
+  for (const std::uint64_t code : kInterrupts) {
+    if ((stvec & kModes) != kVectored) {
+      add(base, kInterrupt | code, place);
+      continue;
+    }
+    const GuestVirt at = base + 4 * code;
+    add(at, kInterrupt | code, place_at(at));
+  }
   return entries;
 }
 

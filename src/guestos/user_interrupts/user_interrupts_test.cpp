@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "elf/elf_writer.h"
+#include "guestos/testing/stack_capture.h"
 #include "guestos/user_interrupts/kernel_entries.h"
 
 namespace ringside::guestos {
@@ -83,16 +84,8 @@ class X86UserInterrupts : public ::testing::Test {
     return marks(stack, 0, 0);
   }
   bool marks(Stack& stack, std::uint64_t error_code, std::uint64_t vector) {
-    wire::Capture capture;
-    capture.arch = Arch::kX86_64;
-    for (const std::uint64_t word : {vector, error_code, std::uint64_t{0x401000}})
-      append(word, 8, capture.bytes);
-    const auto size = static_cast<std::uint32_t>(capture.bytes.size());
-    capture.pieces.push_back({.address = kStack,
-                              .why = wire::PieceKind::kCurrentStack,
-                              .requested = size,
-                              .offset = 0,
-                              .size = size});
+    const auto capture =
+        testing::stack_capture(Arch::kX86_64, kStack, {vector, error_code, 0x401000});
     UserInterrupts(kernel_, entries()).mark(capture, stack, [this] {
       return unwind::UserEntry{.pc_slot = pc_slot_};
     });

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "elf/symbol_extent.h"
 #include "guestos/linux/linux_arch.h"
 
 namespace ringside::guestos {
@@ -22,12 +23,8 @@ InterruptCode linux_interrupt_code(const elf::Image& kernel) {
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     const bool is_own = linux_arch->is_interrupt(symbols[i].name);
     if (!is_own && !is_shared_entry(symbols[i].name)) continue;
-    // Labels without a size reach to the next symbol.
-    std::uint64_t size = symbols[i].size;
-    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
-      size = symbols[next].address - symbols[i].address;
     const GuestVirt start = kernel.to_guest(symbols[i].address);
-    (is_own ? own : shared).push_back({start, start + size});
+    (is_own ? own : shared).push_back({start, start + elf::extent_of(symbols, i)});
   }
   return {std::move(own), std::move(shared)};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "elf/symbol_extent.h"
+
 namespace ringside::guestos {
 
 std::vector<unwind::TrapFrameLayout> named_entries(const elf::Image& kernel,
@@ -13,14 +15,10 @@ std::vector<unwind::TrapFrameLayout> named_entries(const elf::Image& kernel,
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     const bool ends = begins_a_stack(symbols[i].name);
     if (!ends && !leaves_registers(symbols[i].name)) continue;
-    // Labels without a size reach to the next symbol.
-    std::uint64_t size = symbols[i].size;
-    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
-      size = symbols[next].address - symbols[i].address;
     unwind::TrapFrameLayout entry = ends ? unwind::TrapFrameLayout{} : layout;
     if (ends) entry.below = unwind::TrapFrameLayout::Below::kNothing;
     entry.start = kernel.to_guest(symbols[i].address);
-    entry.end = entry.start + size;
+    entry.end = entry.start + elf::extent_of(symbols, i);
     entries.push_back(entry);
   }
   return entries;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/little_endian.h"
+#include "elf/symbol_extent.h"
 #include "guestos/linux/entry/named_entries.h"
 
 namespace ringside::guestos {
@@ -36,7 +37,7 @@ bool begins_a_stack(std::string_view name) {
          name == "start_cpu0" || name == "rewind_stack_and_make_dead";
 }
 
-// A symbol's code. Labels without a size reach to the next symbol.
+// A symbol's code.
 struct Code {
   ImageAddr start;
   Bytes bytes;
@@ -46,12 +47,10 @@ std::optional<Code> code_named(const elf::Image& kernel, std::string_view name) 
   const auto& symbols = kernel.file->symbols();
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     if (symbols[i].name != name) continue;
-    std::uint64_t size = symbols[i].size;
-    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
-      size = symbols[next].address - symbols[i].address;
     constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is examined
-    return Code{symbols[i].address,
-                kernel.file->bytes_at(symbols[i].address, std::min(size, kMaxBytes))};
+    return Code{
+        symbols[i].address,
+        kernel.file->bytes_at(symbols[i].address, std::min(elf::extent_of(symbols, i), kMaxBytes))};
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "arch/arch_info.h"
+#include "elf/symbol_extent.h"
 #include "guestos/linux/tasks/task_layout.h"
 #include "guestos/linux/tasks/task_pieces.h"
 
@@ -39,17 +40,13 @@ void describe_record(const HookedReturnFields& fields, std::uint32_t start, Retu
     if (frame) hook.frame_offsets.push_back(frame->offset - start);
 }
 
-// A symbol without a size reaches to the next one.
 std::optional<ReturnHook> hook_named(const elf::Image& kernel,
-                                     std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const auto symbol = kernel.file->symbol_named(name);
-    if (!symbol) continue;
-    std::uint64_t size = symbol->size;
-    for (const auto& next : kernel.file->symbols())
-      if (size == 0 && symbol->address < next.address) size = next.address - symbol->address;
-    const GuestVirt start = kernel.to_guest(symbol->address);
-    return ReturnHook{.start = start, .end = start + size};
+                                     std::initializer_list<std::string_view> names) {
+  const auto& symbols = kernel.file->symbols();
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    if (std::find(names.begin(), names.end(), symbols[i].name) == names.end()) continue;
+    const GuestVirt start = kernel.to_guest(symbols[i].address);
+    return ReturnHook{.start = start, .end = start + elf::extent_of(symbols, i)};
   }
   return std::nullopt;
 }
