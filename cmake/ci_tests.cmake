@@ -4,7 +4,7 @@
 # The tests with a guest that CI runs, one of each feature. All others have the label `more` or `exhaustive`.
 set(RINGSIDE_CI_TESTS
   # Shares and stacks of the bundled kernel.
-  guest.truth.interrupts.fp.1 guest.truth.recursion.nofp.1 guest.truth.user.nofp.1 guest.truth.interrupts.nofp.2
+  guest.truth.user.nofp.1 guest.truth.interrupts.nofp.2
   guest.roots.nofp.tcg guest.annotate.nofp.gdb guest.annotate.aarch64 guest.kernel_copies guest.deterministic
   # Ways in, and that the guest runs on.
   guest.launch.ctrl-c guest.launch.duration guest.launch.make-wrapper guest.launch.own-stub guest.launch.qemu-crashes
@@ -17,7 +17,7 @@ set(RINGSIDE_CI_TESTS
 
 # The unit tests that take longest: half of the time of all. Suites that are split in two end with .1 and .2.
 set(RINGSIDE_LONG_UNITS
-  cli.annotate cli.disk_image cli.disk_refusals cli.doctor cli.json_bombs engines.HostWaits engines.SlicedReads
+  cli.annotate cli.disk_image cli.disk_refusals cli.doctor cli.go_programs cli.json_bombs engines.HostWaits engines.SlicedReads
   guest.self.run_truth guestos.Compressions.PackedInitramfs.2 importers.CallgrindTest importers.Firefox
   importers.Formats.RingProperty.1 importers.Formats.RingProperty.2 importers.RealPerfTest kernel_image.BootImage
   kernel_image.Slide recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1 symbols.DebianKernels

@@ -78,6 +78,8 @@ def check_script(words: list[str]) -> None:
     text = script.read_text()
     if script.name == "bench" and words:
         text += (ROOT / "bench" / words.pop(0) / "run.py").read_text()
+    if script.name == "build":
+        text += (ROOT / "CMakePresets.json").read_text()
     if script.name == "test-qemus":
         text += (ROOT / "tests/guest/qemu_matrix.py").read_text()
     for word in words[:words.index("--") if "--" in words else None]:
