@@ -13,6 +13,7 @@ GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const
     : guest_(guest),
       announce_(std::move(announce)),
       over_(over),
+      after_text_(after),
       line_(guest == nullptr || !guest->info.uses_terminal) {
   if (!after.empty()) after_.emplace(guest->info.serial_log, after);
   if (!until.empty()) until_.emplace(guest->info.serial_log, until);
@@ -23,7 +24,13 @@ session::Control::Wish GuestControl::poll() {
   const bool ours = guest_ != nullptr && guest_->is_ours();
   if (!ours && Signals::interrupted()) return Wish::kStop;
   if (ours && guest_->child.poll()) return Wish::kStop;
-  if (after_ && !after_->seen()) return Wish::kWait;
+  if (after_ && !after_->seen()) {
+    if (std::string waiting = waits(); waiting != waiting_) {
+      waiting_ = std::move(waiting);
+      line_.show("waiting: " + waiting_ + "  (Ctrl-C ends)");
+    }
+    return Wish::kWait;
+  }
   if (until_ && until_->seen()) return Wish::kStop;
   return Wish::kSample;
 }
@@ -39,8 +46,31 @@ void GuestControl::progress(const Progress& progress) {
                          progress.seconds, done, progress.samples, progress.idle));
 }
 
+std::string GuestControl::waits() const {
+  const std::string last = after_->last_line();
+  return fmt::format(
+      "'{}' has not come on the guest's serial port, {}", after_text_,
+      last.empty() ? "on which nothing came" : fmt::format("whose last line is '{}'", last));
+}
+
+std::string GuestControl::silence() const {
+  if (after_ && !after_->was_seen()) return waits();
+  switch (left_alone_) {
+    case engines::LeftAlone::kNo:
+      break;
+    case engines::LeftAlone::kPaused:
+      return "the guest was paused by its user";
+    case engines::LeftAlone::kMigrating:
+      return "QEMU migrated the guest or saved its state";
+    case engines::LeftAlone::kIncoming:
+      return "QEMU waited for a migration to bring the guest";
+  }
+  return {};
+}
+
 void GuestControl::left_alone(engines::LeftAlone why) {
   line_.clear();
+  left_alone_ = why;
   switch (why) {
     case engines::LeftAlone::kNo:
       return say("ringside: the guest goes on");

@@ -37,12 +37,20 @@ class GuestControl final : public session::Control {
   void found(const session::KernelUpdate& kernel) override;
   void kernel_left(double seconds) override;
   void clear_progress() { line_.clear(); }
+  // Why the guest was not sampled, as far as that is its own doing: a clause. Empty: it was.
+  [[nodiscard]] std::string silence() const;
 
  private:
+  // For which text it waits, and what came: a clause.
+  [[nodiscard]] std::string waits() const;
+
   LaunchedGuest* guest_;
   std::function<void(const std::string&)> announce_;
   std::string found_file_;
   std::atomic<bool>& over_;
+  engines::LeftAlone left_alone_ = engines::LeftAlone::kNo;
+  std::string after_text_;
+  std::string waiting_;  // the progress line that says so; empty: it waits for no text
   std::optional<launch::TextWatch> after_;
   std::optional<launch::TextWatch> until_;
   ProgressLine line_;

@@ -77,12 +77,13 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                                   const std::filesystem::path& command_folder,
                                   const launch::LaunchRequest& request,
                                   const std::filesystem::path& self,
-                                  const std::function<bool()>& stop) {
+                                  const std::function<bool()>& stop,
+                                  std::optional<launch::ExitStatus>& ended) {
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   RINGSIDE_ASSIGN(auto child, start(command, command_folder, request, self, folder.path()));
   unsigned next_poll = kFirstPoll;
   for (unsigned n = 1;; ++n) {
-    const auto ended = child.poll();
+    ended = child.poll();
     RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
     if (!info && n == next_poll) {
       next_poll = n + std::clamp(n / 4, kFirstPoll, kLongestPollGap);
@@ -92,9 +93,13 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
       if (!info) info = with_wishes(std::move(unshimmed), request);
     }
     if (info) {
+      ended.reset();
       auto qemu = info->daemonizes ? launch::QemuProcess() : launch::QemuProcess(info->pid);
       return LaunchedGuest{std::move(folder), std::move(child), std::move(*info), std::move(qemu)};
     }
+    if (ended && ended->as_shell() != 0)
+      return fail(ErrorCode::kClosed, "'{}' ended ({}) before it started a QEMU", words_of(command),
+                  ended->to_string());
     if (ended)
       return fail(ErrorCode::kClosed,
                   "'{}' ended ({}), and ringside saw no QEMU: give a command line that starts QEMU "
@@ -109,13 +114,13 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
 
 Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
                                    const std::filesystem::path& command_folder,
-                                   launch::LaunchRequest request,
-                                   const std::function<bool()>& stop) {
+                                   launch::LaunchRequest request, const std::function<bool()>& stop,
+                                   std::optional<launch::ExitStatus>& ended) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::kIo, "/proc/self/exe: {}", error.message());
   request.plugin = launch::find_plugin(self);
-  auto guest = launch_once(command, command_folder, request, self, stop);
+  auto guest = launch_once(command, command_folder, request, self, stop, ended);
   if (!guest) return guest;
   const auto next = launch::after_refusal(request, guest->info, guest->child);
   if (next == launch::NextStart::kNone) return guest;
@@ -126,7 +131,7 @@ Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
                 "gdb");
   say("ringside: QEMU has not loaded the TCG plugin, and has ended: it is started again");
   request.plugin_failed = next == launch::NextStart::kWithoutPlugin;
-  return launch_once(command, command_folder, request, self, stop);
+  return launch_once(command, command_folder, request, self, stop, ended);
 }
 
 void quit_qemu(const LaunchedGuest& guest) {
@@ -134,24 +139,24 @@ void quit_qemu(const LaunchedGuest& guest) {
   if (guest.qemu.valid()) guest.qemu.end(kQuitWaitMs);
 }
 
-Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& output) {
+std::optional<launch::ExitStatus> wait_for_qemu(LaunchedGuest& guest) {
   if (!guest.is_ours()) return {};
   while (!guest.child.poll()) {
     if (Signals::terminated()) return {};
     sleep_ns(20'000'000);
   }
-  launch::ExitStatus status = *guest.child.poll();
+  const launch::ExitStatus status = *guest.child.poll();
   // A shell reports a signal by an exit status above 128.
+  launch::ExitStatus shown = status;
   if (status.signal == 0 && status.code > 128 && status.code < 128 + NSIG)
-    status = {0, status.code - 128};
-  const bool crashed = status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&
-                       status.signal != SIGHUP && status.signal != SIGKILL;
-  if (crashed)
-    return fail(ErrorCode::kClosed, "QEMU was {}; what was recorded until then is in {}",
-                status.to_string(), output.string());
-  // Not an error: kernels end QEMU with a status of their own through isa-debug-exit.
-  if (status.code != 0) say("ringside: QEMU ended with " + status.to_string());
-  return {};
+    shown = {0, status.code - 128};
+  const bool was_ended =
+      shown.signal == SIGINT || shown.signal == SIGTERM || shown.signal == SIGHUP;
+  if (shown.signal != 0 && !was_ended)
+    say("ringside: QEMU was " + shown.to_string());
+  else if (shown.code != 0)  // kernels end QEMU with a status of their own through isa-debug-exit
+    say("ringside: QEMU ended with " + shown.to_string());
+  return status;
 }
 
 }  // namespace ringside::app

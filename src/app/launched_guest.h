@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,19 +25,20 @@ struct LaunchedGuest {
 };
 
 // Starts `command` in `folder` (empty: here) and waits until a QEMU has been started by it, as
-// `request` asks, whose plugin is found here. Gives up when the command ends, or `stop()` becomes
-// true (error kClosed). A QEMU that runs and cannot be sampled is returned too, with
-// LaunchInfo::error.
+// `request` asks, whose plugin is found here. Gives up when the command ends, whose status `ended`
+// becomes, or `stop()` becomes true (error kClosed). A QEMU that runs and cannot be sampled is
+// returned too, with LaunchInfo::error.
 [[nodiscard]] Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
                                                  const std::filesystem::path& folder,
                                                  launch::LaunchRequest request,
-                                                 const std::function<bool()>& stop);
+                                                 const std::function<bool()>& stop,
+                                                 std::optional<launch::ExitStatus>& ended);
 
 // Ends QEMU as its user would, and kills it after 5 s. One that runs as a daemon is left alone.
 void quit_qemu(const LaunchedGuest& guest);
 
-// Stays until QEMU ends: it has our terminal. Error if it crashed; `output` is the recording that
-// is kept.
-[[nodiscard]] Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& output);
+// Stays until QEMU ends: it has our terminal. Reports a status that is not 0. Nothing where
+// ringside is to end, and for a QEMU that runs as a daemon.
+[[nodiscard]] std::optional<launch::ExitStatus> wait_for_qemu(LaunchedGuest& guest);
 
 }  // namespace ringside::app

@@ -12,6 +12,7 @@
 #include "app/settings/cpu_list.h"
 #include "app/settings/load_bias.h"
 #include "app/settings/time_range.h"
+#include "exporters/empty_in_words.h"
 #include "launch/private_folder.h"
 #include "naming/image_symbols.h"
 #include "profile/builder.h"
@@ -53,6 +54,13 @@ Result<void> check_owners(const ReaderSettings& settings, const profile::Profile
               "{}: no sample says which process it belongs to, so --comm, --pid and --tid find "
               "nothing",
               settings.input());
+}
+
+// An input without a sample is no success.
+Result<void> check_samples(const ReaderSettings& settings, const profile::Profile& profile) {
+  const std::string why = exporters::empty_in_words(profile);
+  if (why.empty() || settings.may_be_empty) return {};
+  return fail(ErrorCode::kNotFound, "{}: there is no sample: {}", settings.input(), why);
 }
 
 // `option` chooses sources.
@@ -188,6 +196,7 @@ Result<profile::Profile> open_profile(const ReaderSettings& asked) {
   RINGSIDE_TRY(check_owners(settings, profile));
   say_other_sources(profile, "--source");
   say_damage(opened.reader);
+  RINGSIDE_TRY(check_samples(settings, profile));
   for (const std::string& warning : opened.symbols.warnings(!profile.is_whole()))
     say("ringside: " + warning);
   return profile;
@@ -206,6 +215,7 @@ Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings
   if (sources == DetailSources::kFirst)
     say_other_sources(opened->profile->profile(), "--sample-source");
   say_damage(opened->recording.reader);
+  RINGSIDE_TRY(check_samples(settings, opened->profile->profile()));
   return opened;
 }
 

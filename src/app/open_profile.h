@@ -39,6 +39,7 @@ struct ReaderSettings {
   bool no_irq_join = false;
   bool show_addresses = false;
   bool show_lines = false;
+  bool may_be_empty = false;  // a profile without a sample is no error
 
   [[nodiscard]] const std::string& input() const { return inputs.front(); }  // the first
   // Any option that leaves samples out.
@@ -72,11 +73,12 @@ struct OpenDetails {
 // of other sources are reported on standard error.
 enum class DetailSources { kEvery, kFirst };
 // Says on standard error what is damaged. Names are found, and what is missing there is known, when
-// frames are asked for.
+// frames are asked for. Errors as those of open_profile().
 [[nodiscard]] Result<std::unique_ptr<OpenDetails>> open_details(
     const ReaderSettings& settings, DetailSources sources = DetailSources::kEvery);
 
-// Reads and names a recording, or reads folded text. Says on standard error what is missing.
+// Reads and names a recording, or reads folded text. Says on standard error what is missing. Error
+// kNotFound where there is no sample.
 [[nodiscard]] Result<profile::Profile> open_profile(const ReaderSettings& settings);
 
 }  // namespace ringside::app

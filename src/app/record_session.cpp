@@ -125,7 +125,7 @@ void announce_terminal(const launch::LaunchInfo& info) {
 
 class Session {
  public:
-  explicit Session(const RecordRequest& request) : request_(request) {}
+  Session(const RecordRequest& request, LaunchEnd& end) : request_(request), end_(end) {}
 
   Result<void> run(const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
     RINGSIDE_TRY(prepare());
@@ -140,7 +140,9 @@ class Session {
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
     const bool runs_on =
         !guest_gone_ && !Signals::terminated() && guest_->is_ours() && !guest_->child.poll();
-    if (request_.settings.then_quit)
+    const bool ends_by_itself = guest_->child.poll().has_value() || guest_gone_;
+    const bool quits = request_.settings.then_quit && !(ends_by_itself && is_ended_soon());
+    if (quits)
       quit_qemu(*guest_);
     else if (runs_on && qemu_runs_on())
       say(guest_moved_ ? "ringside: QEMU is still there, without the guest; ringside ends when "
@@ -148,9 +150,10 @@ class Session {
                        : "ringside: the guest runs on; ringside ends when QEMU does");
     else if (Signals::terminated() && guest_->is_ours() && qemu_runs_on())
       say(fmt::format("ringside: the guest runs on in QEMU, process {}", guest_->info.pid));
-    auto ended = wait_for_qemu(*guest_, request_.output);
+    const auto ended = wait_for_qemu(*guest_);
+    if (ended && !quits && !Signals::interrupted()) end_.by_itself = ended->as_shell();
     if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
-    return ended;
+    return {};
   }
 
  private:
@@ -160,6 +163,10 @@ class Session {
     const bool may_end = Signals::interrupted() || Signals::terminated();
     const int patience_ms = may_end ? kEndingMs : 0;
     return guest_->qemu.valid() && !guest_->qemu.ends_within(patience_ms);
+  }
+
+  [[nodiscard]] bool is_ended_soon() const {
+    return !guest_->qemu.valid() || guest_->qemu.ends_within(kEndingMs);
   }
 
   Result<void> prepare() {
@@ -198,6 +205,7 @@ class Session {
     RINGSIDE_ASSIGN(auto writer, recording::Writer::create(request_.output,
                                                            make_header(*engine_, options_, kernel,
                                                                        request_, kind_, start_ns)));
+    end_.could_record = true;
     if (guest_) announce_terminal(guest_->info);
     options_.starts_paused = guest_ && (guest_->info.waits_for_continue || is_incoming());
     const auto begun = [&](const std::string& found) {
@@ -218,10 +226,8 @@ class Session {
     summary_.gaps = result.gaps;
     guest_gone_ = result.guest_gone;
     guest_moved_ = result.guest_moved;
+    if (result.samples == 0) summary_.silence = silence.empty() ? control.silence() : silence;
     if (result.error) return tl::unexpected<Error>(*result.error);
-    const bool is_explained = !guest_gone_ || !silence.empty();
-    if (result.samples == 0 && is_explained)
-      say("ringside: no samples were taken" + (silence.empty() ? "" : ": " + silence));
     if (guest_gone_) return report_guest_end();
     return {};
   }
@@ -270,19 +276,25 @@ class Session {
       address_ = settings.qmp;
       return enter_by_monitor(stub_folder_->path(), [] { return false; });
     }
-    RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, request_.command_folder,
-                                             settings.launch_request(), stop));
-    guest_.emplace(std::move(guest));
+    std::optional<launch::ExitStatus> ended;
+    auto guest = launch_guest(request_.command, request_.command_folder, settings.launch_request(),
+                              stop, ended);
+    if (!guest) {
+      if (ended && !Signals::interrupted()) end_.by_itself = ended->as_shell();
+      return tl::unexpected<Error>(guest.error());
+    }
+    guest_.emplace(std::move(*guest));
     if (!guest_->info.error.empty())
       return fail(ErrorCode::kUnsupported, "{}{}", guest_->info.error,
                   guest_->info.refused ? "" : "; the guest runs without being sampled");
     announce_choice(guest_->info);
     if (settings.host_priority) raise_priority();
     if (auto attached = attach_launched(); !attached) {
-      if (const auto ended = guest_->child.poll(); ended && guest_->is_ours())
-        return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",
-                    ended->to_string());
-      return attached;
+      const auto early = guest_->child.poll();
+      if (!early || !guest_->is_ours()) return attached;
+      end_.could_record = true;
+      return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",
+                  early->to_string());
     }
     if (guest_->info.gdb_is_the_users && guest_->qemu.valid() &&
         guest_->qemu.ends_within(kPortTakenMs))
@@ -472,6 +484,7 @@ class Session {
   }
 
   const RecordRequest& request_;
+  LaunchEnd& end_;
   session::SamplingOptions options_;
   guestos::AdapterOptions system_;
   std::optional<std::uint64_t> load_bias_;
@@ -496,9 +509,10 @@ class Session {
 }  // namespace
 
 Result<void> record_guest(const RecordRequest& request,
-                          const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
+                          const std::function<Result<void>(const RecordSummary&)>& on_recorded,
+                          LaunchEnd& end) {
   const Signals signals;
-  return Session(request).run(on_recorded);
+  return Session(request, end).run(on_recorded);
 }
 
 }  // namespace ringside::app

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/launch_end.h"
 #include "app/settings/sampling_settings.h"
 #include "base/result.h"
 #include "session/one_shot.h"
@@ -25,13 +26,15 @@ struct RecordSummary {
   // With SamplingSettings::one_shot, as RecordResult has them.
   std::uint64_t rounds = 0;
   std::vector<session::OneShot::Gap> gaps;
+  std::string silence;  // why there is no sample, where that is seen while it records; else empty
 };
 
 // Gets into the guest, records, and leaves the guest running. `on_recorded` is called as soon as
 // the recording is whole, while QEMU may still run. Errors that came after the recording began
 // leave it whole; one that has been shown already, because QEMU ran on, has an empty message.
+// `end` is for the exit status, where there is a command.
 [[nodiscard]] Result<void> record_guest(
     const RecordRequest& request,
-    const std::function<Result<void>(const RecordSummary&)>& on_recorded);
+    const std::function<Result<void>(const RecordSummary&)>& on_recorded, LaunchEnd& end);
 
 }  // namespace ringside::app

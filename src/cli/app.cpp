@@ -32,12 +32,12 @@
 namespace ringside::cli {
 namespace {
 
-constexpr int kDone = 0;
-constexpr int kFailed = 1;
-constexpr int kWrongUsage = 2;
+void say(const Error& error) {
+  if (!error.message.empty()) app::say("ringside: " + error.message);
+}
 
 int report(const Error& error) {
-  if (!error.message.empty()) app::say("ringside: " + error.message);
+  say(error);
   return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
 }
 
@@ -64,8 +64,8 @@ int run_verbs(std::vector<std::string> words) {
       "report");
   app.footer(
       "'ringside COMMAND --help' has the options of a command. Exit status: 0 done, 1 the "
-      "operation "
-      "failed, 2 wrong usage, 3 a limit of 'diff' is passed.");
+      "operation failed, 2 wrong usage, 3 a limit of 'diff' is passed. A command behind -- gives "
+      "its own; 125: it could not be recorded.");
   app.require_subcommand(1);
   std::string shell;
   app.add_option("--completion", shell, "Print the completion script of a shell")
@@ -133,8 +133,9 @@ int run_verbs(std::vector<std::string> words) {
     for (const std::string& name : take_shrunk_files())
       app::say("ringside: " + name +
                " became shorter while it was read: what stood behind its new end is missing");
-    const int status = report(result ? print_result() : result);
-    return status == kDone ? verb->exit_status() : status;
+    const Result<void> shown = result ? print_result() : result;
+    if (!shown) say(shown.error());
+    return verb->exit_status(shown);
   }
   return kWrongUsage;
 }

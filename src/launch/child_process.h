@@ -17,6 +17,8 @@ struct ExitStatus {
   int code = 0;    // exit code, where `signal` is 0
   int signal = 0;  // the signal that killed it
   [[nodiscard]] std::string to_string() const;
+  // As a shell has it in $?.
+  [[nodiscard]] int as_shell() const { return signal != 0 ? 128 + signal : code; }
 };
 
 // A child that keeps ringside's terminal, process group and standard streams, so that Ctrl-C does

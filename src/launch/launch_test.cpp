@@ -176,6 +176,21 @@ TEST(TextWatch, FindsATextCutByTwoReads) {
   EXPECT_TRUE(watch.seen());
 }
 
+TEST(TextWatch, TheLastLineThatIsNotEmpty) {
+  auto folder = PrivateFolder::create();
+  const auto path = folder->path() / "serial";
+  TextWatch watch(path, "ready now");
+  EXPECT_FALSE(watch.seen());
+  EXPECT_EQ(watch.last_line(), "");
+  std::ofstream stream(path);
+  stream << "booting\r\npanic: no init\r\n\r\n" << std::flush;
+  EXPECT_FALSE(watch.seen());
+  EXPECT_EQ(watch.last_line(), "panic: no init");
+  stream << std::string(9000, 'x') << "y" << std::flush;
+  EXPECT_FALSE(watch.seen());
+  EXPECT_EQ(watch.last_line(), std::string(199, 'x') + "y");
+}
+
 TEST(LaunchInfo, AFileThatHoldsNoneIsAnError) {
   const auto folder = PrivateFolder::create();
   ASSERT_TRUE(folder);

@@ -15,7 +15,7 @@ from ringside_tests.harness import limits
 # A shell has what it starts with & ignore SIGINT, and what that starts inherits it; a handler is not inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 HERE = pathlib.Path(__file__).resolve().parent
-DONE, FAILED, WRONG_USAGE = 0, 1, 2
+DONE, FAILED, WRONG_USAGE, NOT_RECORDED = 0, 1, 2, 125
 _options = argparse.Namespace()
 
 

@@ -193,7 +193,7 @@ class Diff(cli_case.CliCase):
                                         ([self.before, "absent"], FAILED, ["absent"]),
                                         ([self.before, empty], FAILED, ["empty.folded"]),
                                         ([self.before, self.after, "--comm", "nobody"], FAILED, ["nobody"]),
-                                        ([self.before, self.after, "--user-only"], FAILED, ["add up to 0"]),
+                                        ([self.before, self.after, "--user-only"], FAILED, ["leave out all"]),
                                         ([self.before, self.after, "--reverse"], WRONG_USAGE, ["--flamegraph"]),
                                         ([self.before, self.after, "--flamegraph", self.after], WRONG_USAGE,
                                          ["--flamegraph after: this is the input"]),

@@ -2,7 +2,8 @@
 
 By itself, `fake_stub.py QEMU-OPTIONS`, it stands for QEMU: it serves the stub that -gdb names until it is asked to end.
 FAKE_QEMU_LOG names a file that gets the options, one a line, in brackets; FAKE_QEMU_SECONDS is how long it lives
-(0: it ends at once). FAKE_QEMU_PLUGIN_API is how it takes plugins: "OLDEST NEWEST" of the versions that it accepts, or
+(0: it ends at once), FAKE_QEMU_STATUS its exit status (-N: it is killed by signal N) and FAKE_QEMU_HALTED whether its
+vCPU is halted. FAKE_QEMU_PLUGIN_API is how it takes plugins: "OLDEST NEWEST" of the versions that it accepts, or
 "none", "lacks" (symbols of a newer QEMU) or "hangs"; FAKE_QEMU_QUESTIONS names a file that gets a line for each one that
 it is asked by, and FAKE_QEMU_PLUGIN_API_WHEN_ASKED what it says then, where that is something else.
 """
@@ -231,8 +232,13 @@ def main():
         return  # the plugin was installed, but there is no guest that it could sample
     address = "tcp::1234" if "-s" in options else options[options.index("-gdb") + 1]
     kind, _, rest = address.split(",")[0].partition(":")
-    with FakeStub(rest if kind == "unix" else ("127.0.0.1", int(rest.rpartition(":")[2]))):
+    halted = (0,) if os.environ.get("FAKE_QEMU_HALTED") else ()
+    with FakeStub(rest if kind == "unix" else ("127.0.0.1", int(rest.rpartition(":")[2])), halted=halted):
         time.sleep(seconds)
+    status = int(os.environ.get("FAKE_QEMU_STATUS", "0"))
+    if status < 0:
+        os.kill(os.getpid(), -status)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

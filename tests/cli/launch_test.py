@@ -11,7 +11,7 @@ import unittest
 
 import cli_case
 import launch_case
-from cli_case import FAILED
+from cli_case import FAILED, NOT_RECORDED
 from ringside_tests.harness import limits
 
 
@@ -102,17 +102,19 @@ class Launch(launch_case.LaunchCase):
         self.assertEqual(self.options()[:3], ["--version", "-m", "64"])
 
     def test_a_command_that_starts_no_qemu(self):
-        self.assertSays(self.launch("true"), FAILED, "'true'", "no QEMU", "--gdb")
+        self.assertSays(self.launch("true"), NOT_RECORDED, "'true'", "no QEMU", "--gdb")
 
     def test_a_command_that_fails(self):
-        self.assertSays(self.launch("sh", "-c", "exit 7"), FAILED, "7", "no QEMU")
+        result = self.launch("sh", "-c", "exit 7")
+        self.assertSays(result, 7, "'sh -c exit 7' ended (exit status 7) before it started a QEMU")
+        self.assertEqual(result.said.count("\n"), 1)
 
     def test_a_command_that_is_not_there(self):
-        self.assertSays(self.launch("no-such-command"), FAILED, "no-such-command", "no such file")
+        self.assertSays(self.launch("no-such-command"), NOT_RECORDED, "no-such-command", "no such file")
 
     def test_a_qemu_that_is_not_there(self):
         result = self.launch("qemu-system-nothing")
-        self.assertSays(result, FAILED, "cannot start qemu-system-nothing: it is not in PATH; install QEMU")
+        self.assertSays(result, NOT_RECORDED, "cannot start qemu-system-nothing: it is not in PATH; install QEMU")
         self.assertEqual(result.said.count("\n"), 1)
 
     def test_a_qemu_that_ends_at_once(self):
@@ -131,24 +133,24 @@ class Launch(launch_case.LaunchCase):
 
     def test_an_output_that_cannot_be_written_starts_nothing(self):
         result = self.launch("qemu-system-x86_64", options=("-o", "nowhere/x.data"))
-        self.assertSays(result, FAILED, "nowhere/x.data")
+        self.assertSays(result, NOT_RECORDED, "nowhere/x.data")
         self.assertFalse(self.log.exists(), "QEMU was started for nothing")
 
     def test_a_kernel_file_that_is_not_there_starts_nothing(self):
-        self.assertSays(self.launch("qemu-system-x86_64", options=("--kernel", "gone.elf")), FAILED, "gone.elf")
+        self.assertSays(self.launch("qemu-system-x86_64", options=("--kernel", "gone.elf")), NOT_RECORDED, "gone.elf")
         self.assertFalse(self.log.exists(), "QEMU was started for nothing")
 
     def test_an_unknown_architecture_starts_nothing(self):
         self.script(self.bin / "qemu-system-s390x", f'exec {sys.executable} -B {cli_case.HERE}/fake_stub.py "$@"')
         result = self.launch("qemu-system-s390x", "-m", "64", options=())
-        self.assertSays(result, FAILED, "s390x", "qemu-system-x86_64")
+        self.assertSays(result, NOT_RECORDED, "s390x", "qemu-system-x86_64")
         self.assertFalse(self.log.exists(), "QEMU was started for nothing")
         doctor = self.ringside("doctor", "--", "qemu-system-s390x", "-m", "64", environment=self.environment(1))
         self.assertSays(doctor, FAILED, result.said.strip())
 
     def test_a_kernel_for_qemu_that_is_not_there_starts_nothing(self):
         result = self.launch("./run.sh", "-kernel", "gone.elf", options=())
-        self.assertSays(result, FAILED, "-kernel", "gone.elf")
+        self.assertSays(result, NOT_RECORDED, "-kernel", "gone.elf")
         self.assertNotIn("runs on", result.said)
         self.assertFalse(self.log.exists(), "QEMU was started for nothing")
 
@@ -167,7 +169,7 @@ class Launch(launch_case.LaunchCase):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        self.assertEqual(process.returncode, FAILED, said.read_text())
+        self.assertEqual(process.returncode, NOT_RECORDED, said.read_text())
         self.assertRegex(said.read_text(), "no QEMU|before a QEMU|saw a QEMU; .* process [0-9]+, runs on")
 
 

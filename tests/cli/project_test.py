@@ -4,7 +4,7 @@ import sys
 import unittest
 
 import cli_case
-from cli_case import DONE, FAILED, WRONG_USAGE
+from cli_case import DONE, FAILED, NOT_RECORDED, WRONG_USAGE
 from ringside_tests.harness import limits
 
 
@@ -127,13 +127,13 @@ class Project(cli_case.CliCase):
             self.write(f'process = {listed}\nqemu = ["qemu-system-x86_64"]\n')
             (self.folder / "deep").mkdir(exist_ok=True)
             result = self.run_verb("record", before=["env", "-C", str(self.folder / "deep")])
-            self.assertSays(result, FAILED, f"{self.folder.resolve()}/gone/init.elf")
+            self.assertSays(result, NOT_RECORDED, f"{self.folder.resolve()}/gone/init.elf")
 
     def test_programs_are_searched_in_the_files_folder(self):
         self.write('[profile.emerald]\nos = "emerald"\nprograms = "userspace"\nqemu = ["qemu-system-x86_64"]\n')
         (self.folder / "deep").mkdir(exist_ok=True)
         result = self.run_verb("record", "--profile", "emerald", before=["env", "-C", str(self.folder / "deep")])
-        self.assertSays(result, FAILED, f"{self.folder.resolve()}/userspace: No such file")
+        self.assertSays(result, NOT_RECORDED, f"{self.folder.resolve()}/userspace: No such file")
 
     def test_a_folder_is_in_the_files_folder(self):
         self.write('sysroot = "gone"\nqemu = ["qemu-system-x86_64"]\n')

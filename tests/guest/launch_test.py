@@ -143,7 +143,7 @@ def duration(options, folder):
         if not case.qemu_runs():
             raise Failed("QEMU did not outlive the recording")
         recorded = case.recording.stat().st_size
-        case.end(says=["samples are in"])
+        case.end(status=machine.GUEST_ENDED, says=["samples are in"])
         if "ringside-demo: measured" not in read(folder / "serial"):
             raise Failed(f"the guest did not come to its end: {read(folder / 'serial')[-300:]}")
         if case.recording.stat().st_size != recorded:
@@ -212,7 +212,7 @@ def host_priority(options, folder):
     with Case(options, folder) as case:
         case.start(case.qemu, "--host-priority", "--after", READY, "--duration", "4")
         if not may_raise():
-            return case.end(status=1, says=["CAP_SYS_NICE"])
+            return case.end(status=125, says=["CAP_SYS_NICE"])
         case.wait_sampling()
         if (nices := nice_values(case.qemu_pid())) != {RAISED}:
             raise Failed(f"QEMU's threads have the nice values {nices}: {case.said()}")
@@ -245,7 +245,7 @@ def qemu_crashes(options, folder):
         case.start(case.qemu)
         case.wait_sampling()
         os.kill(case.qemu_pid(), signal.SIGSEGV)
-        case.end(status=1, says=["QEMU", str(case.recording)])
+        case.end(status=128 + signal.SIGSEGV, says=["QEMU", str(case.recording)])
         if not re.search(r"(?i)killed|SIGSEGV|segmentation|signal 11", case.said()):
             raise Failed(f"it does not say how QEMU ended, but: {case.said()[-600:]}")
         case.no_qemu_left()

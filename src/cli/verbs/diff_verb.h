@@ -23,10 +23,11 @@ class DiffVerb final : public Verb {
   }
   void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
-  [[nodiscard]] int exit_status() const override { return is_passed_ ? kLimitPassed : 0; }
+  [[nodiscard]] int exit_status(const Result<void>& result) const override {
+    return result && is_passed_ ? kLimitPassed : Verb::exit_status(result);
+  }
 
  private:
-  static constexpr int kLimitPassed = 3;
   void add_limits(App& app);
   void add_output(App& app);
   [[nodiscard]] Result<std::vector<views::ChangeLimit>> limits() const;

@@ -18,6 +18,7 @@
 #include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
 #include "exporters/emerald.h"
+#include "exporters/empty_in_words.h"
 #include "exporters/lost_in_words.h"
 #include "exporters/report/text_report.h"
 #include "launch/private_folder.h"
@@ -92,6 +93,14 @@ void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_sho
   if (const std::string bent = exporters::bent_in_words(profile); !bent.empty() && !states)
     app::say("ringside: " + bent);
   for (const std::string& cut : exporters::cut_in_words(profile)) app::say("ringside: " + cut);
+}
+
+// Where all ticks are idle, that is a result.
+Result<void> check_samples(const profile::Profile& profile, const app::RecordSummary& recorded) {
+  const std::string why = exporters::empty_in_words(profile);
+  if (why.empty() || exporters::is_all_idle(profile)) return {};
+  return fail(ErrorCode::kNotFound, "no sample was taken: {}",
+              recorded.silence.empty() ? why : recorded.silence);
 }
 
 // The picture could not be written: nothing recorded is lost.
@@ -210,6 +219,7 @@ Result<void> ProfileVerb::render(const std::vector<std::string>& command) {
 }
 
 Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
+  launches_ = !command.empty();
   const bool is_emerald = style_.folded_style == "emerald";
   RINGSIDE_TRY(check_stack_style(*output_section_, style_));
   if (!parse_.empty()) return render(command);
@@ -230,6 +240,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   reader_.format = app::kRecordingFormat;
   reader_.kernel = settings_.kernel;
   reader_.kernel_symbols = settings_.symbols;
+  reader_.may_be_empty = true;
   const auto on_recorded = [this, format, writes,
                             is_emerald](const app::RecordSummary& recorded) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, app::open_profile(reader_));
@@ -245,6 +256,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       for (const std::string& words : exporters::broken_in_words(profile))
         app::say("ringside: " + words);
     if (one_shot_ && printed) printed = say_gaps(recorded);
+    if (printed && !one_shot_) printed = check_samples(profile, recorded);
     if (!writes) return printed;
     if (output_.empty()) output_ = file_name(stem_with_time(profile.header.kernel), *format);
     if (auto written = write(profile, *format); !written) {
@@ -255,7 +267,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     return printed;
   };
   return app::record_guest({settings_, command, reader_.input(), "profile", command_folder_},
-                           on_recorded);
+                           on_recorded, end_);
 }
 
 }  // namespace ringside::cli

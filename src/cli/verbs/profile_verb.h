@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/launch_end.h"
 #include "app/open_profile.h"
 #include "app/outputs.h"
 #include "app/settings/sampling_settings.h"
@@ -25,6 +26,9 @@ class ProfileVerb final : public Verb {
   void add_options(App& app) override;
   [[nodiscard]] bool takes_command() const override { return true; }
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
+  [[nodiscard]] int exit_status(const Result<void>& result) const override {
+    return launches_ ? app::exit_status(result, end_) : Verb::exit_status(result);
+  }
 
  private:
   // The format of the output; null where there is none.
@@ -35,6 +39,8 @@ class ProfileVerb final : public Verb {
                                    const exporters::Format& format) const;
 
   app::SamplingSettings settings_;
+  bool launches_ = false;
+  app::LaunchEnd end_;
   app::ReaderSettings reader_;
   exporters::ExportOptions style_;
   const App* output_section_ = nullptr;

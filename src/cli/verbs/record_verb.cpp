@@ -7,18 +7,27 @@
 #include "cli/sampling_flags.h"
 #include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
+#include "exporters/empty_in_words.h"
 #include "exporters/report/text_report.h"
 
 namespace ringside::cli {
 namespace {
 
-// The statistics of a recording, on standard error.
-Result<void> say_summary(const std::string& recording, const app::SamplingSettings& sampling) {
+// Why there is no sample: a message.
+Error without_samples(const app::RecordSummary& summary, const std::string& why) {
+  return {ErrorCode::kNotFound,
+          "no sample was taken: " + (summary.silence.empty() ? why : summary.silence)};
+}
+
+// The statistics of a recording, on standard error. Why it has no sample; empty: it has.
+Result<std::string> say_summary(const std::string& recording,
+                                const app::SamplingSettings& sampling) {
   app::ReaderSettings settings;
   settings.inputs = {recording};
   settings.format = app::kRecordingFormat;
   settings.kernel = sampling.kernel;
   settings.kernel_symbols = sampling.symbols;
+  settings.may_be_empty = true;
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings));
   exporters::StringSink sink;
   RINGSIDE_TRY(exporters::write_summary(profile, sink));
@@ -28,7 +37,7 @@ Result<void> say_summary(const std::string& recording, const app::SamplingSettin
   for (const std::string& words : exporters::all_in_words(profile)) app::say("ringside: " + words);
   for (const std::string& words : exporters::broken_in_words(profile))
     app::say("ringside: " + words);
-  return {};
+  return exporters::empty_in_words(profile);
 }
 
 }  // namespace
@@ -48,17 +57,23 @@ void RecordVerb::add_options(App& app) {
 }
 
 Result<void> RecordVerb::run(const std::vector<std::string>& command) {
+  launches_ = !command.empty();
   settings_.settle(!command.empty());
   const auto on_recorded = [this](const app::RecordSummary& summary) -> Result<void> {
-    if (output_ == "-") return {};
-    RINGSIDE_TRY(say_summary(output_, settings_));
+    if (output_ == "-") {
+      if (summary.samples != 0) return {};
+      return tl::unexpected<Error>(without_samples(summary, "its ticks are in the recording"));
+    }
+    RINGSIDE_ASSIGN(const std::string empty, say_summary(output_, settings_));
+    if (!empty.empty()) return tl::unexpected<Error>(without_samples(summary, empty));
     app::say(fmt::format(
         "ringside: {} samples are in {}; look at them with 'ringside flamegraph -i {} -o "
         "kernel.svg' or 'ringside report -i {}'",
         summary.samples, output_, output_, output_));
     return {};
   };
-  return app::record_guest({settings_, command, output_, "record", command_folder_}, on_recorded);
+  return app::record_guest({settings_, command, output_, "record", command_folder_}, on_recorded,
+                           end_);
 }
 
 }  // namespace ringside::cli

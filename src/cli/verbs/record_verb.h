@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/launch_end.h"
 #include "app/settings/sampling_settings.h"
 #include "cli/verbs/verb.h"
 
@@ -19,9 +20,14 @@ class RecordVerb final : public Verb {
   void add_options(App& app) override;
   [[nodiscard]] bool takes_command() const override { return true; }
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
+  [[nodiscard]] int exit_status(const Result<void>& result) const override {
+    return launches_ ? app::exit_status(result, end_) : Verb::exit_status(result);
+  }
 
  private:
   app::SamplingSettings settings_;
+  bool launches_ = false;
+  app::LaunchEnd end_;
   std::string output_ = "ringside.data";
 };
 

@@ -11,6 +11,11 @@ namespace ringside::cli {
 
 class App;
 
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongUsage = 2;
+inline constexpr int kLimitPassed = 3;
+
 // One word of the command line: `ringside record`, `ringside report`, …
 class Verb {
  public:
@@ -22,8 +27,11 @@ class Verb {
   virtual void add_options(App& app) = 0;
   // `command` is what stood behind "--". Error kUsage: wrong usage.
   [[nodiscard]] virtual Result<void> run(const std::vector<std::string>& command) = 0;
-  // The exit status where run() has no error: 3 where a limit that was given is passed.
-  [[nodiscard]] virtual int exit_status() const { return 0; }
+  // The exit status after run() has ended with `result`.
+  [[nodiscard]] virtual int exit_status(const Result<void>& result) const {
+    if (result) return kDone;
+    return result.error().code == ErrorCode::kUsage ? kWrongUsage : kFailed;
+  }
   // True if the verb takes a command behind "--".
   [[nodiscard]] virtual bool takes_command() const { return false; }
 

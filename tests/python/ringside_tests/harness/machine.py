@@ -11,6 +11,7 @@ import time
 from ringside_tests.harness.qmp import Qmp
 from ringside_tests.harness import limits
 
+GUEST_ENDED = 33  # the status of a QEMU that the bundled kernel ends through isa-debug-exit (demo/kernel/core/panic.h)
 BASE = ["qemu-system-x86_64", "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults"]
 
 
