@@ -57,6 +57,7 @@ class Parser {
 
   StandAlone alone_;
   bool is_alone_ = false;
+  bool has_format_ = false;
   std::optional<std::uint64_t> interval_;
   std::optional<std::uint64_t> delay_;
   std::optional<std::uint64_t> start_after_;
@@ -85,6 +86,7 @@ bool Parser::take_stand_alone(std::string_view name, std::string_view value) {
   }
   if (name == "out-format" && (value == "ringside" || value == "maestro")) {
     alone_.format = value == "maestro" ? OutFormat::kMaestro : OutFormat::kRingside;
+    has_format_ = true;
     return true;
   }
   if (name == "interval") return (interval_ = number(value, 1, kMostUs)).has_value();
@@ -108,6 +110,7 @@ const char* Parser::settle() {
   if (!is_alone_) return "the plugin needs ring=FILE, or out=FILE to sample without ringside";
   if (result.wait) return "wait=on goes with ring= alone";
   const bool instructions = result.clock == wire::RingClock::kInstructions;
+  if (delay_ && !has_format_) alone_.format = OutFormat::kMaestro;
   if (delay_ && alone_.format != OutFormat::kMaestro)
     return "delay= is Maestro's, the microseconds between samples: write interval= for those, "
            "start-after= to wait before the first sample, or out-format=maestro";

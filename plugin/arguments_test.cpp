@@ -70,6 +70,19 @@ TEST(PluginArguments, InMaestrosFormatTheDelayIsTheInterval) {
   EXPECT_EQ(arguments->stand_alone->interval, 10'000u);
 }
 
+// As its own plugin is loaded: the word is nobody else's.
+TEST(PluginArguments, TheDelayAloneMeansMaestrosFormat) {
+  for (const bool has_output : {false, true}) {
+    const auto arguments = has_output ? parse({"out=f", "delay=40"}) : parse({"delay=40"});
+    ASSERT_TRUE(arguments && arguments->stand_alone);
+    EXPECT_EQ(arguments->stand_alone->format, OutFormat::kMaestro);
+    EXPECT_EQ(arguments->stand_alone->interval, 40'000u);
+  }
+  const auto ours = parse({"out=f"});
+  ASSERT_TRUE(ours && ours->stand_alone);
+  EXPECT_EQ(ours->stand_alone->format, OutFormat::kRingside);
+}
+
 TEST(PluginArguments, WhatIsNoGoodIsNamed) {
   for (const char* const wrong : {"",
                                   "ring",
@@ -102,7 +115,8 @@ TEST(PluginArguments, WhatDoesNotGoTogether) {
   EXPECT_NE(complaint({"out=f", "wait=on"}).find("wait=on"), std::string::npos);
   EXPECT_NE(complaint({"out=f", "clock=instructions", "start-after=1"}).find("start-after="),
             std::string::npos);
-  const std::string both = complaint({"out=f", "delay=1"});  // which of the two was meant?
+  // Which of the two was meant?
+  const std::string both = complaint({"out=f", "out-format=ringside", "delay=1"});
   EXPECT_NE(both.find("interval="), std::string::npos);
   EXPECT_NE(both.find("start-after="), std::string::npos);
   EXPECT_NE(complaint({"out-format=maestro", "delay=1", "interval=1"}).find("one of them"),

@@ -42,8 +42,9 @@ void GuestControl::progress(const Progress& progress) {
     done = fmt::format("{:.0f} % done, {:.0f} s left, ", 100 * share,
                        progress.seconds * (1 - share) / share);
   }
-  line_.show(fmt::format("recording {:.1f} s: {}{} samples, {} ticks idle  (Ctrl-C ends)",
-                         progress.seconds, done, progress.samples, progress.idle));
+  line_.show(fmt::format("recording {:.1f} s: {}{} sample{}, {} tick{} idle  (Ctrl-C ends)",
+                         progress.seconds, done, progress.samples, progress.samples == 1 ? "" : "s",
+                         progress.idle, progress.idle == 1 ? "" : "s"));
 }
 
 std::string GuestControl::waits() const {

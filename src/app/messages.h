@@ -13,7 +13,7 @@ void say(std::string_view line);
 // Several, the last without its line end.
 void say_lines(std::string_view text);
 
-// A line that is overwritten, shown on a terminal only.
+// A line that is overwritten, shown on a terminal only, and cut at its width.
 class ProgressLine {
  public:
   explicit ProgressLine(bool allowed);

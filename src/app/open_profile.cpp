@@ -56,10 +56,11 @@ Result<void> check_owners(const ReaderSettings& settings, const profile::Profile
               settings.input());
 }
 
-// An input without a sample is no success.
+// An input without a sample is no success. The warnings of its writer may be the reason.
 Result<void> check_samples(const ReaderSettings& settings, const profile::Profile& profile) {
   const std::string why = exporters::empty_in_words(profile);
   if (why.empty() || settings.may_be_empty) return {};
+  for (const std::string& warning : profile.warnings) say("ringside: " + warning);
   return fail(ErrorCode::kNotFound, "{}: there is no sample: {}", settings.input(), why);
 }
 

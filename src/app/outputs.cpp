@@ -112,6 +112,19 @@ Result<const exporters::Format*> format_of(const std::string& path, const std::s
   return named != nullptr ? named : exporters::format_named(otherwise);
 }
 
+Result<void> check_extension(const std::string& path) {
+  std::string known;
+  for (const exporters::Format& format : exporters::formats()) {
+    if (has_extension(path, format)) return {};
+    for (const char* const extension : format.extensions)
+      known += (known.empty() ? "" : ", ") + std::string(extension);
+  }
+  return fail(ErrorCode::kUsage,
+              "-o {}: no format has that extension: end the name in one of {}, or name the format "
+              "with --format",
+              path, known);
+}
+
 Result<void> write_profile(const profile::Profile& profile, const std::string& path,
                            const exporters::Format& format,
                            const exporters::ExportOptions& options) {

@@ -37,6 +37,9 @@ namespace ringside::app {
                                                          const std::string& asked,
                                                          const std::vector<std::string>& possible);
 
+// Error kUsage where no format has the extension of `path`.
+[[nodiscard]] Result<void> check_extension(const std::string& path);
+
 // Writes a profile in a format of sums, such as a flame graph or folded stacks.
 [[nodiscard]] Result<void> write_profile(const profile::Profile& profile, const std::string& path,
                                          const exporters::Format& format,

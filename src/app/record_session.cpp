@@ -150,7 +150,10 @@ class Session {
                        : "ringside: the guest runs on; ringside ends when QEMU does");
     else if (Signals::terminated() && guest_->is_ours() && qemu_runs_on())
       say(fmt::format("ringside: the guest runs on in QEMU, process {}", guest_->info.pid));
+    const bool was_terminated = Signals::terminated();
     const auto ended = wait_for_qemu(*guest_);
+    if (!ended && guest_->is_ours() && !was_terminated && guest_->qemu.valid())
+      say(fmt::format("ringside: QEMU, process {}, has not ended", guest_->info.pid));
     if (ended && !quits && !Signals::interrupted()) end_.by_itself = ended->as_shell();
     if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
     return {};

@@ -10,11 +10,12 @@ namespace {
 volatile sig_atomic_t interrupted_flag = 0;
 volatile sig_atomic_t terminated_flag = 0;
 
-// A terminal's Ctrl-C goes to QEMU, too, where that is ours. A supervisor's signal is for us alone.
+// A terminal's Ctrl-C goes to QEMU, too, where that is ours. A supervisor's signal is for us alone,
+// and so is a second Ctrl-C: QEMU may be suspended.
 void on_signal(int number, siginfo_t* info, void*) {
   const bool is_from_terminal = info->si_code == SI_KERNEL;
+  if (number != SIGINT || !is_from_terminal || interrupted_flag != 0) terminated_flag = 1;
   if (number == SIGINT) interrupted_flag = 1;
-  if (number != SIGINT || !is_from_terminal) terminated_flag = 1;
 }
 
 // A signal that is ignored already (nohup) stays ignored.

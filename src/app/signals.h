@@ -13,7 +13,7 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   [[nodiscard]] static bool interrupted();  // SIGINT
-  // SIGTERM, SIGHUP, SIGQUIT, and a SIGINT that is no terminal's Ctrl-C.
+  // SIGTERM, SIGHUP, SIGQUIT, a SIGINT that is no terminal's Ctrl-C, and a second SIGINT.
   [[nodiscard]] static bool terminated();
 };
 

@@ -56,6 +56,20 @@ std::string facts_of(const Option& option) {
   return facts.empty() ? std::string() : fmt::format(" ({})", fmt::join(facts, "; "));
 }
 
+// As wrap() has it, but a word in quotes is not broken at its spaces.
+std::vector<std::string> wrap_words(const std::string& command, std::size_t cells) {
+  constexpr char kHeld = '`';  // stands in no example
+  std::string held = command;
+  bool is_quoted = false;
+  for (char& c : held) {
+    is_quoted ^= c == '\'';
+    if (is_quoted && c == ' ') c = kHeld;
+  }
+  std::vector<std::string> lines = wrap(held, cells);
+  for (std::string& line : lines) std::replace(line.begin(), line.end(), kHeld, ' ');
+  return lines;
+}
+
 class Text {
  public:
   explicit Text(std::size_t width)
@@ -82,7 +96,7 @@ class Text {
 
   // A command line that can be copied, of however many lines.
   void command(const std::string& words) {
-    const auto lines = wrap("  ringside " + words, width_ - 8);
+    const auto lines = wrap_words("  ringside " + words, width_ - 8);
     if (lines.size() == 1 || cells_of("  ringside " + words) <= width_) {
       text_ += "  ringside " + words + "\n";
       return;

@@ -21,7 +21,8 @@ std::string format_part(const Count& count) {
 
 std::string sampled(const Count& weight, const Count& samples, recording::WeightUnit unit) {
   std::string text = format_part(weight);
-  if (unit != recording::WeightUnit::kSamples) text += fmt::format(" {}", name_of(unit));
+  if (unit != recording::WeightUnit::kSamples)
+    text += fmt::format(" {}", unit_of(weight.all, unit));
   text += unit == recording::WeightUnit::kSamples ? " samples" : " sampled";
   if (samples.all != weight.all || samples.shown != weight.shown)
     text += fmt::format(" ({} samples)", format_part(samples));

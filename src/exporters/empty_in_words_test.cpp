@@ -38,12 +38,12 @@ TEST(EmptyInWords, AllIdle) {
   EXPECT_TRUE(is_all_idle(profile));
 }
 
-TEST(EmptyInWords, AFewOfTheIdleTicksMayBeLost) {
-  for (const std::uint64_t lost : {1u, 2u}) {
+TEST(EmptyInWords, OtherTicksMayBeLost) {
+  for (const std::uint64_t lost : {1u, 8u, 9u}) {
     TestRecording recording;
     recording.add(Disposition::kIdle, 9);
     EXPECT_TRUE(recording.writer().add_statistics(due(9 + lost, lost)));
-    EXPECT_EQ(is_all_idle(recording.profile()), lost == 1);
+    EXPECT_EQ(is_all_idle(recording.profile()), lost < 9);
   }
 }
 

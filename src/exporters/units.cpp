@@ -26,6 +26,13 @@ std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total) {
   return std::nullopt;
 }
 
+std::string_view unit_of(profile::Weight weight, recording::WeightUnit unit) {
+  std::string_view name = recording::name_of(unit);
+  const bool is_plural = name.ends_with('s') && unit != recording::WeightUnit::kNanoseconds;
+  if (weight == 1 && is_plural) name.remove_suffix(1);
+  return name;
+}
+
 std::string format_weight(profile::Weight weight) {
   return (weight < 0 ? "-" : "") + format_count(profile::extent_of(weight));
 }

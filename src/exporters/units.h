@@ -21,6 +21,8 @@ using ringside::format_percent;
 [[nodiscard]] std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total);
 // "-1,234".
 [[nodiscard]] std::string format_weight(profile::Weight weight);
+// "ticks", and "tick" of a weight of 1.
+[[nodiscard]] std::string_view unit_of(profile::Weight weight, recording::WeightUnit unit);
 // "2023-11-14 22:13:20 UTC".
 [[nodiscard]] std::string format_time(std::uint64_t wall_ns);
 

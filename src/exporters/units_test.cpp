@@ -27,5 +27,12 @@ TEST(Units, CountsSharesAndTimes) {
   EXPECT_EQ(format_time(1'700'000'000'000'000'000), "2023-11-14 22:13:20 UTC");
 }
 
+TEST(Units, OneTick) {
+  EXPECT_EQ(unit_of(0, recording::WeightUnit::kTicks), "ticks");
+  EXPECT_EQ(unit_of(1, recording::WeightUnit::kTicks), "tick");
+  EXPECT_EQ(unit_of(1, recording::WeightUnit::kNanoseconds), "ns");
+  EXPECT_EQ(unit_of(2, recording::WeightUnit::kTicks), "ticks");
+}
+
 }  // namespace
 }  // namespace ringside::exporters

@@ -225,6 +225,21 @@ class Outputs(cli_case.CliCase):
         self.assertSays(result, FAILED, "nowhere/out.svg", "no such file")
         self.assertEqual(stub.rounds, 0, "the guest was sampled for nothing")
 
+    def test_a_recording_by_perfs_name_is_perfs_file(self):
+        result, _ = self.record("-o", "t.perf.data", "--duration", "0.3")
+        self.assertSays(result, DONE, "wrote t.perf.data")
+        self.assertEqual((self.folder / "t.perf.data").read_bytes()[:8], b"PERFILE2")
+        self.assertFalse((self.folder / "t.perf.data.ringside").exists())
+        folded = self.ringside("export", "-i", "t.perf.data", "--format", "folded").stdout
+        self.assertRegex(folded, r" [1-9]\d*\n$")
+
+    def test_where_perfs_file_cannot_be_written_the_recording_is_kept(self):
+        with FakeStub(self.gdb) as _:
+            (self.folder / "t.perf.data.buildid").write_text("a file where the folder is to be")
+            result = self.ringside("record", "--gdb", self.gdb, "-o", "t.perf.data", "--duration", "0.3")
+        self.assertSays(result, FAILED, "the recording is kept in t.perf.data.ringside")
+        self.assertSays(self.ringside("report", "-i", "t.perf.data.ringside"), DONE)
+
 
 if __name__ == "__main__":
     cli_case.main()

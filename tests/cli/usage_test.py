@@ -235,6 +235,25 @@ class Help(cli_case.CliCase):
     def test_an_unknown_shell(self):
         self.assertSays(self.ringside("--completion", "tcsh"), WRONG_USAGE, "tcsh")
 
+    def test_an_extension_that_no_format_has(self):
+        recording = self.recording()
+        result = self.ringside("export", "-i", recording, "-o", "x.foo")
+        self.assertSays(result, WRONG_USAGE, "x.foo", ".folded", ".perf.data", "--format")
+        self.assertFalse((self.folder / "x.foo").exists())
+        self.assertSays(self.ringside("export", "-i", recording, "-o", "x.foo", "--format", "folded"), DONE)
+        self.assertSays(self.ringside("export", "-i", recording, "-o", "stacks"), DONE)
+
+    def test_examples_in_help_can_be_pasted(self):
+        for verb in re.findall(r"^  (\w+) ", self.ringside("--help").stdout, re.M):
+            with self.subTest(verb=verb):
+                text = self.ringside(verb, "--help").stdout.partition("Examples:")[2]
+                for line in text.replace("\\\n", "\0").splitlines():
+                    pieces = line.split("\0")
+                    self.assertTrue(all(piece.count("'") % 2 == 0 for piece in pieces), line)
+
+    def test_ps_has_records_monitor(self):
+        self.assertSays(self.ringside("ps", "--qmp"), FAILED, "./qmp-socket")
+
 
 if __name__ == "__main__":
     cli_case.main()

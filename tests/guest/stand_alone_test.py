@@ -26,7 +26,7 @@ CPUS = 2
 # As libvirt starts QEMU: no thread may change how it is scheduled.
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 WRONG = ("interval=0", "interval=x", "nothing=1", "out=FOLDER/x,ring=FOLDER/y", "out=/nonexistent/x", "cpus=0:3-1",
-         "out=FOLDER/x,clock=instructions,start-after=4", "out=FOLDER/x,delay=4", "out=FOLDER/x,out-format=perf",
+         "out=FOLDER/x,clock=instructions,start-after=4", "out=FOLDER/x,out-format=ringside,delay=4", "out=FOLDER/x,out-format=perf",
          "out=FOLDER/x,out-format=maestro,delay=0", "out=FOLDER/x,stack-bytes=1000000")
 
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/folded_input.h"
 #include "app/outputs.h"
@@ -60,6 +61,9 @@ Result<const exporters::Format*> ExportVerb::format() const {
   const std::string asked = !format_.empty() ? "--format " + format_
                             : has_style      ? "--folded-style " + options_.folded_style
                                              : "";
+  const std::string extension = std::filesystem::path(output_).extension().string();
+  if (asked.empty() && !extension.empty() && output_ != "-")
+    RINGSIDE_TRY(app::check_extension(output_));
   return app::format_of(output_, format_.empty() ? "folded" : format_, asked, {});
 }
 

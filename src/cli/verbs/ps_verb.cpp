@@ -7,6 +7,7 @@
 #include "app/attach.h"
 #include "app/kernel_file.h"
 #include "app/messages.h"
+#include "app/settings/sampling_settings.h"
 #include "app/signals.h"
 #include "app/suspension.h"
 #include "base/clock.h"
@@ -53,7 +54,15 @@ void PsVerb::add_options(App& app) {
       .add_option("--gdb,--remote", gdb_,
                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
       ->type_name("ADDR");
-  guest.add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
+  guest
+      .add_option_function(
+          "--qmp,--qmp-socket",
+          [this](const std::string& address) {
+            qmp_ = address.empty() ? app::kQmpSocket : address;
+          },
+          "QEMU's monitor to attach to: a Unix socket's path or HOST:PORT (default: ./qmp-socket)")
+      ->expected(0, 1)
+      ->type_name("ADDR");
   guest.add_flag("--leave-stub", leave_stub_,
                  "With --qmp: leave the guest's gdb stub alone, even while nobody uses it");
   guest

@@ -25,6 +25,8 @@ class RecordVerb final : public Verb {
   }
 
  private:
+  [[nodiscard]] Result<void> export_to_perf(const std::string& recording) const;
+
   app::SamplingSettings settings_;
   bool launches_ = false;
   app::LaunchEnd end_;

@@ -53,7 +53,8 @@ class Writer {
     if (f.size != 0) head += fmt::format("  at {}, {} bytes", f.start, f.size);
     head += fmt::format("\n# {}% of all samples: {} of {} {}",
                         format_share(f.sum.weight, annotation_.extent), format_weight(f.sum.weight),
-                        format_weight(annotation_.total.weight), name_of(annotation_.unit));
+                        format_weight(annotation_.total.weight),
+                        unit_of(annotation_.total.weight, annotation_.unit));
     if (static_cast<profile::Weight>(f.sum.samples) != f.sum.weight)
       head += fmt::format(" ({} samples)", format_count(f.sum.samples));
     head += "\n";

@@ -156,7 +156,7 @@ Result<void> write_samples(const Profile& profile, const Summary& summary, Sink&
   RINGSIDE_TRY(sink.write("Samples\n"));
   RINGSIDE_TRY(line(sink, "samples", "{:>10}", format_count(summary.samples)));
   RINGSIDE_TRY(line(sink, profile.value, "{:>10}  {}", format_weight(summary.sampled),
-                    name_of(profile.unit)));
+                    unit_of(summary.sampled, profile.unit)));
   if (profile.recorded && profile.recorded->lost != 0)
     RINGSIDE_TRY(line(sink, "lost", "{:>10}", format_count(profile.recorded->lost)));
   RINGSIDE_TRY(write_unwinding(summary, sink));
@@ -252,9 +252,9 @@ Result<void> write_top_stacks(const Profile& profile, std::size_t count, Sink& s
   if (stacks.empty()) return sink.write("No samples.\n");
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const std::string_view comm = profile.strings[stacks[i].comm];
-    RINGSIDE_TRY(sink.write(fmt::format("#{}  {:.2f}%  {} {}{}{}\n", i + 1, 100 * stacks[i].share,
-                                        format_weight(stacks[i].weight), name_of(profile.unit),
-                                        comm.empty() ? "" : "  ", comm)));
+    RINGSIDE_TRY(sink.write(fmt::format(
+        "#{}  {:.2f}%  {} {}{}{}\n", i + 1, 100 * stacks[i].share, format_weight(stacks[i].weight),
+        unit_of(stacks[i].weight, profile.unit), comm.empty() ? "" : "  ", comm)));
     for (const profile::FrameId frame : stacks[i].frames)
       RINGSIDE_TRY(sink.write(fmt::format("    {}\n", profile.name(frame))));
   }
