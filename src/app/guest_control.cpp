@@ -54,8 +54,9 @@ std::string GuestControl::waits() const {
       last.empty() ? "on which nothing came" : fmt::format("whose last line is '{}'", last));
 }
 
-std::string GuestControl::silence() const {
-  if (after_ && !after_->was_seen()) return waits();
+std::string GuestControl::silence() {
+  if (after_ && !after_->was_seen())
+    return after_->seen() ? fmt::format("the guest ended when '{}' came", after_text_) : waits();
   switch (left_alone_) {
     case engines::LeftAlone::kNo:
       break;

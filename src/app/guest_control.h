@@ -38,7 +38,7 @@ class GuestControl final : public session::Control {
   void kernel_left(double seconds) override;
   void clear_progress() { line_.clear(); }
   // Why the guest was not sampled, as far as that is its own doing: a clause. Empty: it was.
-  [[nodiscard]] std::string silence() const;
+  [[nodiscard]] std::string silence();
 
  private:
   // For which text it waits, and what came: a clause.

@@ -132,13 +132,13 @@ Result<void> write_profile(const profile::Profile& profile, const std::string& p
   return write_to(path, [&](exporters::Sink& sink) { return write(profile, options, sink); });
 }
 
-namespace {
-
-// A recording cannot be made again.
 Result<void> check_no_recording(const std::string& path) {
   if (path == "-" || !is_plain_file(path) || !recording::Reader::open(path)) return {};
-  return fail(ErrorCode::kUsage, "-o {}: this is a recording, which export does not replace", path);
+  return fail(ErrorCode::kUsage, "-o {}: this is a recording, which ringside does not replace",
+              path);
 }
+
+namespace {
 
 // The folder that a format has beside an output that is a file.
 Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,

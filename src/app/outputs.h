@@ -37,6 +37,9 @@ namespace ringside::app {
                                                          const std::string& asked,
                                                          const std::vector<std::string>& possible);
 
+// Error kUsage where `path` is a recording, which cannot be made again.
+[[nodiscard]] Result<void> check_no_recording(const std::string& path);
+
 // Error kUsage where no format has the extension of `path`.
 [[nodiscard]] Result<void> check_extension(const std::string& path);
 

@@ -39,6 +39,7 @@ constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
 // A kernel drains its rings several times a second.
 constexpr std::chrono::seconds kSerialPatience{10};
 constexpr int kEndingMs = 1000;
+constexpr int kLastMomentsMs = 5000;  // of a QEMU that has closed its connections
 constexpr int kPortTakenMs =
     300;  // QEMU reports within some milliseconds that its -gdb port is taken
 
@@ -140,8 +141,7 @@ class Session {
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
     const bool runs_on =
         !guest_gone_ && !Signals::terminated() && guest_->is_ours() && !guest_->child.poll();
-    const bool ends_by_itself = guest_->child.poll().has_value() || guest_gone_;
-    const bool quits = request_.settings.then_quit && !(ends_by_itself && is_ended_soon());
+    const bool quits = request_.settings.then_quit && !ends_by_itself();
     if (quits)
       quit_qemu(*guest_);
     else if (runs_on && qemu_runs_on())
@@ -152,9 +152,11 @@ class Session {
       say(fmt::format("ringside: the guest runs on in QEMU, process {}", guest_->info.pid));
     const bool was_terminated = Signals::terminated();
     const auto ended = wait_for_qemu(*guest_);
-    if (!ended && guest_->is_ours() && !was_terminated && guest_->qemu.valid())
+    const bool is_there = guest_->qemu.valid() && !guest_->qemu.ends_within(0);
+    if (!ended && is_there && !was_terminated)
       say(fmt::format("ringside: QEMU, process {}, has not ended", guest_->info.pid));
-    if (ended && !quits && !Signals::interrupted()) end_.by_itself = ended->as_shell();
+    const bool is_signalled = Signals::interrupted() || was_terminated;
+    if (ended && !quits && !is_signalled) end_.by_itself = ended->as_shell();
     if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
     return {};
   }
@@ -168,8 +170,10 @@ class Session {
     return guest_->qemu.valid() && !guest_->qemu.ends_within(patience_ms);
   }
 
-  [[nodiscard]] bool is_ended_soon() const {
-    return !guest_->qemu.valid() || guest_->qemu.ends_within(kEndingMs);
+  // QEMU, which is no daemon, has ended or is about to; or so has the command that started it.
+  [[nodiscard]] bool ends_by_itself() {
+    if (guest_->child.poll()) return guest_->is_ours();
+    return guest_->qemu.valid() && guest_->qemu.ends_within(guest_gone_ ? kLastMomentsMs : 0);
   }
 
   Result<void> prepare() {
@@ -229,7 +233,10 @@ class Session {
     summary_.gaps = result.gaps;
     guest_gone_ = result.guest_gone;
     guest_moved_ = result.guest_moved;
-    if (result.samples == 0) summary_.silence = silence.empty() ? control.silence() : silence;
+    summary_.events = result.events;
+    if (result.samples == 0) summary_.silence = silence;
+    if (result.samples == 0 && result.due == 0 && silence.empty())
+      summary_.silence = control.silence();
     if (result.error) return tl::unexpected<Error>(*result.error);
     if (guest_gone_) return report_guest_end();
     return {};
@@ -244,11 +251,12 @@ class Session {
     const bool too_early =
         !has_shot && (settings.duration_s || settings.samples || settings.rounds);
     if (too_early)
-      return fail(ErrorCode::kClosed, "{}; {} samples are in {}",
+      return fail(ErrorCode::kClosed, "{}; {} samples are in {}{}{}",
                   settings.serial.empty()
                       ? "the guest ended before the recording did (QEMU closed the connection)"
                       : "the line ended before the recording did",
-                  summary_.samples, request_.output.string());
+                  summary_.samples, request_.output.string(), summary_.silence.empty() ? "" : ": ",
+                  summary_.silence);
     say(settings.serial.empty() ? "ringside: the guest has ended (QEMU closed the connection)"
                                 : "ringside: the line has ended");
     return {};

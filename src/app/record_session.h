@@ -23,6 +23,7 @@ struct RecordRequest {
 // Result of a recording session once its recording is whole; QEMU may still run.
 struct RecordSummary {
   std::uint64_t samples = 0;
+  std::uint64_t events = 0;
   // With SamplingSettings::one_shot, as RecordResult has them.
   std::uint64_t rounds = 0;
   std::vector<session::OneShot::Gap> gaps;

@@ -1,7 +1,6 @@
 #include "exporters/empty_in_words.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "exporters/units.h"
 #include "views/summary.h"
@@ -9,24 +8,23 @@
 namespace ringside::exporters {
 namespace {
 
-// A DetailedProfile's has no groups.
+std::uint64_t sampled(const profile::Profile& profile) {
+  return profile.totals.count[static_cast<std::size_t>(wire::Disposition::kSampled)];
+}
+
+// Sources that were not chosen are in no sum.
 bool is_empty(const profile::Profile& profile) {
-  if (!profile.other_sources.empty()) return false;
-  if (!profile.samples.empty())
-    return std::none_of(profile.samples.begin(), profile.samples.end(),
-                        [&](const auto& group) { return profile.is_sampled(group); });
-  const auto& count = profile.totals.count;
-  return count[static_cast<std::size_t>(wire::Disposition::kSampled)] == 0 ||
-         profile.filtered_samples == std::accumulate(count.begin(), count.end(), std::uint64_t{0});
+  if (sampled(profile) == 0) return profile.other_sources.empty();
+  return sampled(profile) == profile.filtered_sampled;
 }
 
 }  // namespace
 
 std::string empty_in_words(const profile::Profile& profile) {
   if (!is_empty(profile)) return {};
-  if (profile.filtered_samples != 0)
+  if (sampled(profile) != 0)
     return fmt::format("the options that choose samples leave out all {}",
-                       format_count(profile.filtered_samples));
+                       format_count(sampled(profile)));
   const views::Summary summary = views::make_summary(profile);
   if (summary.due.value_or(1) == 0) return "no vCPU tick was due";
   const std::uint64_t lost = summary.lost.value_or(0);
@@ -46,7 +44,7 @@ std::string empty_in_words(const profile::Profile& profile) {
 }
 
 bool is_all_idle(const profile::Profile& profile) {
-  if (!is_empty(profile) || profile.filtered_samples != 0) return false;
+  if (!is_empty(profile) || sampled(profile) != 0) return false;
   const views::Summary summary = views::make_summary(profile);
   const auto idle = static_cast<std::uint64_t>(summary.idle);
   // A busy host loses many ticks of an idle guest, too.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "profile/detailed_profile.h"
 #include "profile/profile_test_util.h"
 
 namespace ringside::exporters {
@@ -80,6 +81,30 @@ TEST(EmptyInWords, FilteredAway) {
   options.filter.pids = {999};
   EXPECT_EQ(empty_in_words(recording.profile(options)),
             "the options that choose samples leave out all 40");
+}
+
+// A vCPU that is left out was idle, too.
+TEST(EmptyInWords, FiltersDoNotHideThatAllIsIdle) {
+  TestRecording recording;
+  recording.add(Disposition::kIdle, 9).add(Disposition::kIdle, 9, 1);
+  profile::BuildOptions options;
+  options.filter.vcpus = {VcpuId{0}};
+  const auto profile = recording.profile(options);
+  EXPECT_TRUE(is_all_idle(profile));
+  EXPECT_THAT(empty_in_words(profile), HasSubstr("idle"));
+}
+
+TEST(EmptyInWords, IdleTicksDoNotHideThatAllIsFiltered) {
+  TestRecording recording;
+  recording.add({"a", 40}).add(Disposition::kIdle, 9);
+  profile::BuildOptions options;
+  options.filter.user_only = true;
+  auto reader = recording.reader();
+  const auto details = profile::DetailedProfile::read(reader, recording.namer(), options);
+  ASSERT_TRUE(details);
+  const std::string filtered = "the options that choose samples leave out all 40";
+  EXPECT_EQ(empty_in_words((*details)->profile()), filtered);
+  EXPECT_EQ(empty_in_words(recording.profile(options)), filtered);
 }
 
 }  // namespace

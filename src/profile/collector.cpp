@@ -158,6 +158,8 @@ void Collector::settle(std::uint32_t id) {
     group.weight += sum.weight;
   } else {
     profile_.filtered_samples += sum.samples;
+    if (contexts_[id].disposition == wire::Disposition::kSampled)
+      profile_.filtered_sampled += sum.samples;
     profile_.filtered_weight += sum.weight;
   }
   sum.samples = 0;
@@ -167,6 +169,7 @@ void Collector::settle(std::uint32_t id) {
 void Collector::leave_out(std::uint32_t id, std::uint64_t weight) {
   count(id, 1, weight);
   ++profile_.filtered_samples;
+  if (contexts_[id].disposition == wire::Disposition::kSampled) ++profile_.filtered_sampled;
   profile_.filtered_weight += weight;
 }
 

@@ -187,6 +187,8 @@ void DetailedProfile::choose_owners() {
     if (owners_[id]) continue;
     profile_.filtered_weight += group.weight;
     profile_.filtered_samples += group.samples;
+    if (collected_.owners[group.key.owner].disposition == wire::Disposition::kSampled)
+      profile_.filtered_sampled += group.samples;
   }
 }
 

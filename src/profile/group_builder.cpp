@@ -46,6 +46,7 @@ void GroupBuilder::add(const CollectedGroup& collected, StackPlacer& placer) {
   if (!owner) {
     profile_.filtered_weight += collected.weight;
     profile_.filtered_samples += group.samples;
+    if (sampled) profile_.filtered_sampled += group.samples;
     return;
   }
   group.owner = *owner;

@@ -136,6 +136,7 @@ class Profile {
   std::set<std::string> process_names;            // of all samples, the filter's or not
   std::uint64_t filtered_weight = 0;  // left out by the filter: totals = samples + filtered
   std::uint64_t filtered_samples = 0;
+  std::uint64_t filtered_sampled = 0;  // of these, samples with the disposition kSampled
   // Sources that were not chosen: their samples are not in `samples`, nor in any sum.
   std::vector<OtherSource> other_sources;
   std::uint64_t unique_stacks = 0;  // distinct recorded stacks of address level, after filters

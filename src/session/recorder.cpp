@@ -93,7 +93,9 @@ RecordResult Recorder::run(Control& control) {
   const Sampler::Outcome& outcome = sampler.outcome();
   result.guest_gone = outcome.guest_gone;
   result.guest_moved = !outcome.moved.empty();
+  result.due = outcome.due - outside_ticks_;
   result.samples = samples_;
+  result.events = events_;
   if (one_shot_) {
     if (!one_shot_->is_of_one_moment()) waited_states_ = 0;  // not determined
     result.rounds = one_shot_->rounds();
@@ -317,6 +319,7 @@ Result<void> Recorder::write(const engines::GuestEventWords& event) {
   const recording::StackRef part = writer_->add_stack(stack, 0);
   const std::uint32_t context =
       writer_->add_context(info, std::span(&part, stack.frames.empty() ? 0 : 1));
+  ++events_;
   return is_allocation ? guest_events_.add(record->allocation, time_ns, context)
                        : guest_events_.add(record->event, time_ns, context);
 }

@@ -69,7 +69,9 @@ class Control {
 struct RecordResult {
   bool guest_gone = false;
   bool guest_moved = false;  // it has been migrated; a warning says so
+  std::uint64_t due = 0;     // vCPU ticks
   std::uint64_t samples = 0;
+  std::uint64_t events = 0;  // of the guest's own rings
   // With SamplingOptions::one_shot: how many rounds were taken, and what is missing all the same.
   std::uint64_t rounds = 0;
   std::vector<OneShot::Gap> gaps;
@@ -160,6 +162,7 @@ class Recorder {
 
   std::uint64_t sampling_since_ns_ = 0;
   std::uint64_t samples_ = 0;
+  std::uint64_t events_ = 0;
   std::uint64_t idle_ = 0;
   std::uint64_t stood_still_before_ns_ = 0;  // until the recording began
   std::uint64_t waited_states_ = 0;          // engines::Tick::waited

@@ -224,8 +224,9 @@ def main():
     seconds = float(os.environ.get("FAKE_QEMU_SECONDS", "0"))
     if not seconds or "-version" in options or "--version" in options:
         return
+    status = int(os.environ.get("FAKE_QEMU_STATUS", "0"))
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit(0))
+        signal.signal(number, lambda *_: sys.exit(max(0, status)))
     if "-plugin" in options:
         load_plugin(options[options.index("-plugin") + 1], api)
         pathlib.Path(options[options.index("-plugin") + 1].split("ring=")[1].split(",")[0]).touch()
@@ -235,7 +236,6 @@ def main():
     halted = (0,) if os.environ.get("FAKE_QEMU_HALTED") else ()
     with FakeStub(rest if kind == "unix" else ("127.0.0.1", int(rest.rpartition(":")[2])), halted=halted):
         time.sleep(seconds)
-    status = int(os.environ.get("FAKE_QEMU_STATUS", "0"))
     if status < 0:
         os.kill(os.getpid(), -status)
     sys.exit(status)

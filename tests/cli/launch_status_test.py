@@ -1,7 +1,5 @@
 """The exit status of `ringside record -- COMMAND` and of `profile`: QEMU's own, and what an empty recording makes of it."""
-import os
 import signal
-import subprocess
 
 import cli_case
 import launch_case
@@ -40,15 +38,6 @@ class LaunchStatus(launch_case.LaunchCase):
     def test_ended_by_ringside(self):
         result = self.run_qemu("--duration", "0.2", "--then-quit", seconds=2 * limits.STEP, status=33)
         self.assertSays(result, DONE, "samples are in ringside.data")
-
-    def test_ctrl_c(self):
-        environment = {**os.environ, **self.environment(2 * limits.STEP), "TMPDIR": str(self.folder)}
-        with open(self.folder / "said", "wb") as said:
-            process = subprocess.Popen([cli_case.program(), "record", "--", QEMU], cwd=self.folder, env=environment,
-                                       stdin=subprocess.DEVNULL, stderr=said, start_new_session=True)
-        self.assertTrue(limits.wait_until(lambda: "sampling 1 vCPU" in (self.folder / "said").read_text()))
-        os.killpg(process.pid, signal.SIGINT)
-        self.assertEqual(process.wait(timeout=limits.STEP), DONE, (self.folder / "said").read_text())
 
     def test_an_empty_recording_is_a_failure_where_qemu_has_none(self):
         idle = "found the vCPU idle"

@@ -31,7 +31,8 @@ class LaunchTerminal(launch_case.LaunchCase):
         """(status, what is written to the terminal) of a record of the stand-in; `act` gets (process, master, output)."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        environment = {**os.environ, **self.environment(2 * limits.STEP), "TMPDIR": str(self.folder)}
+        environment = {**os.environ, **self.environment(2 * limits.STEP), "TMPDIR": str(self.folder),
+                       "FAKE_QEMU_STATUS": "33"}
         process = subprocess.Popen(["setsid", "--ctty", "--wait", cli_case.program(), "record", "--", QEMU], cwd=self.folder,
                                    env=environment, stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)

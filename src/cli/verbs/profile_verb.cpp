@@ -76,7 +76,8 @@ Result<void> say_gaps(const app::RecordSummary& summary) {
       app::say(fmt::format("ringside: vCPU {}: its process is not known", gap.vcpu.value));
   }
   if (missing.empty()) return {};
-  return fail(ErrorCode::kTimeout, "no state was had of vCPU {}", missing);
+  return fail(ErrorCode::kTimeout, "no state was had of vCPU {}{}{}", missing,
+              summary.silence.empty() ? "" : ": ", summary.silence);
 }
 
 // Emerald's statistics have no line for what was lost. States are no shares, and one shot loses

@@ -17,10 +17,11 @@
 namespace ringside::cli {
 namespace {
 
-// Why there is no sample: a message.
+// There is no sample, for the reason that was seen while it recorded, or else for `why`.
 Error without_samples(const app::RecordSummary& summary, const std::string& why) {
+  const std::string& reason = summary.silence.empty() ? why : summary.silence;
   return {ErrorCode::kNotFound,
-          "no sample was taken: " + (summary.silence.empty() ? why : summary.silence)};
+          "no sample was taken" + (reason.empty() ? std::string() : ": " + reason)};
 }
 
 // The statistics of a recording, on standard error. Why it has no sample; empty: it has.
@@ -83,12 +84,15 @@ Result<void> RecordVerb::run(const std::vector<std::string>& command) {
   launches_ = !command.empty();
   settings_.settle(!command.empty());
   const bool wants_perf = output_.ends_with(".perf.data");
-  if (wants_perf) RINGSIDE_TRY(app::check_output(output_));
+  if (wants_perf) {
+    RINGSIDE_TRY(app::check_output(output_));
+    RINGSIDE_TRY(app::check_no_recording(output_));
+  }
   const std::string recording = wants_perf ? output_ + ".ringside" : output_;
   const auto on_recorded = [&](const app::RecordSummary& summary) -> Result<void> {
     if (output_ == "-") {
-      if (summary.samples != 0) return {};
-      return tl::unexpected<Error>(without_samples(summary, "its ticks are in the recording"));
+      if (summary.samples != 0 || summary.events != 0) return {};
+      return tl::unexpected<Error>(without_samples(summary, {}));
     }
     RINGSIDE_ASSIGN(const std::string empty, say_summary(recording, settings_));
     if (!empty.empty()) return tl::unexpected<Error>(without_samples(summary, empty));
