@@ -154,7 +154,7 @@ endfunction()
 # "guest" for tests that boot a QEMU (each case is one, two at a time; the target guest_test_programs builds them, and there
 # are none without RINGSIDE_DEMO).
 add_custom_target(guest_test_programs)
-add_custom_target(more_guest_test_programs) # and with those, of which all tests have the label `more`
+add_custom_target(more_guest_test_programs) # also the programs whose tests all have the label `more`
 add_dependencies(more_guest_test_programs guest_test_programs)
 function(ringside_tests name)
   if(NOT BUILD_TESTING)

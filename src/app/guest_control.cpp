@@ -13,7 +13,6 @@ GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const
     : guest_(guest),
       announce_(std::move(announce)),
       over_(over),
-      after_text_(after),
       line_(guest == nullptr || !guest->info.uses_terminal) {
   if (!after.empty()) after_.emplace(guest->info.serial_log, after);
   if (!until.empty()) until_.emplace(guest->info.serial_log, until);
@@ -50,13 +49,13 @@ void GuestControl::progress(const Progress& progress) {
 std::string GuestControl::waits() const {
   const std::string last = after_->last_line();
   return fmt::format(
-      "'{}' has not come on the guest's serial port, {}", after_text_,
+      "'{}' has not come on the guest's serial port, {}", after_->text(),
       last.empty() ? "on which nothing came" : fmt::format("whose last line is '{}'", last));
 }
 
 std::string GuestControl::silence() {
   if (after_ && !after_->was_seen())
-    return after_->seen() ? fmt::format("the guest ended when '{}' came", after_text_) : waits();
+    return after_->seen() ? fmt::format("the guest ended when '{}' came", after_->text()) : waits();
   switch (left_alone_) {
     case engines::LeftAlone::kNo:
       break;

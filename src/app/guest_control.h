@@ -49,7 +49,6 @@ class GuestControl final : public session::Control {
   std::string found_file_;
   std::atomic<bool>& over_;
   engines::LeftAlone left_alone_ = engines::LeftAlone::kNo;
-  std::string after_text_;
   std::string waiting_;  // the progress line that says so; empty: it waits for no text
   std::optional<launch::TextWatch> after_;
   std::optional<launch::TextWatch> until_;

@@ -519,6 +519,12 @@ class Session {
 
 }  // namespace
 
+Error without_samples(const RecordSummary& summary, const std::string& why) {
+  const std::string& reason = summary.silence.empty() ? why : summary.silence;
+  return {ErrorCode::kNotFound,
+          "no sample was taken" + (reason.empty() ? std::string() : ": " + reason)};
+}
+
 Result<void> record_guest(const RecordRequest& request,
                           const std::function<Result<void>(const RecordSummary&)>& on_recorded,
                           LaunchEnd& end) {

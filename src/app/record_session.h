@@ -30,6 +30,10 @@ struct RecordSummary {
   std::string silence;  // why there is no sample, where that is seen while it records; else empty
 };
 
+// There is no sample: for the reason that was seen while it recorded, or else for `why`, a clause
+// that may be empty.
+[[nodiscard]] Error without_samples(const RecordSummary& summary, const std::string& why);
+
 // Gets into the guest, records, and leaves the guest running. `on_recorded` is called as soon as
 // the recording is whole, while QEMU may still run. Errors that came after the recording began
 // leave it whole; one that has been shown already, because QEMU ran on, has an empty message.

@@ -15,6 +15,7 @@ class TextWatch {
 
   // True from the moment the text stands in the file. Reads only what is new.
   [[nodiscard]] bool seen();
+  [[nodiscard]] const std::string& text() const { return text_; }
   // As seen() returned last.
   [[nodiscard]] bool was_seen() const { return seen_; }
   // The last line that is not empty, as far as seen() has read: at most its last 200 bytes.

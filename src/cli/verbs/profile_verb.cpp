@@ -100,8 +100,7 @@ void say_lost_and_cut(const profile::Profile& profile, bool always, bool one_sho
 Result<void> check_samples(const profile::Profile& profile, const app::RecordSummary& recorded) {
   const std::string why = exporters::empty_in_words(profile);
   if (why.empty() || exporters::is_all_idle(profile)) return {};
-  return fail(ErrorCode::kNotFound, "no sample was taken: {}",
-              recorded.silence.empty() ? why : recorded.silence);
+  return tl::unexpected<Error>(app::without_samples(recorded, why));
 }
 
 // The picture could not be written: nothing recorded is lost.

@@ -17,13 +17,6 @@
 namespace ringside::cli {
 namespace {
 
-// There is no sample, for the reason that was seen while it recorded, or else for `why`.
-Error without_samples(const app::RecordSummary& summary, const std::string& why) {
-  const std::string& reason = summary.silence.empty() ? why : summary.silence;
-  return {ErrorCode::kNotFound,
-          "no sample was taken" + (reason.empty() ? std::string() : ": " + reason)};
-}
-
 // The statistics of a recording, on standard error. Why it has no sample; empty: it has.
 Result<std::string> say_summary(const std::string& recording,
                                 const app::SamplingSettings& sampling) {
@@ -92,10 +85,10 @@ Result<void> RecordVerb::run(const std::vector<std::string>& command) {
   const auto on_recorded = [&](const app::RecordSummary& summary) -> Result<void> {
     if (output_ == "-") {
       if (summary.samples != 0 || summary.events != 0) return {};
-      return tl::unexpected<Error>(without_samples(summary, {}));
+      return tl::unexpected<Error>(app::without_samples(summary, {}));
     }
     RINGSIDE_ASSIGN(const std::string empty, say_summary(recording, settings_));
-    if (!empty.empty()) return tl::unexpected<Error>(without_samples(summary, empty));
+    if (!empty.empty()) return tl::unexpected<Error>(app::without_samples(summary, empty));
     if (wants_perf) return export_to_perf(recording);
     app::say(fmt::format(
         "ringside: {} samples are in {}; look at them with 'ringside flamegraph -i {} -o "
