@@ -13,6 +13,7 @@ option(RINGSIDE_PRECOMPILED "Precompile the headers that most files include" OFF
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
 include(${CMAKE_CURRENT_LIST_DIR}/time_limits.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/large_pages.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ci_tests.cmake)
 
 set(CMAKE_CXX_STANDARD 20)
@@ -22,10 +23,16 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # Tools that make a build faster are used where they are installed: a cache of compiled files, and a fast linker.
 find_program(CCACHE ccache)
-if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
-  if(RINGSIDE_PRECOMPILED) # nothing of what is compiled with those would be kept without this laxness
-    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1)
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  ringside_large_pages(environment)
+  if(CCACHE AND RINGSIDE_PRECOMPILED) # nothing of what is compiled with those would be kept without this laxness
+    list(APPEND environment CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1)
+  endif()
+  if(environment)
+    set(CMAKE_CXX_COMPILER_LAUNCHER env ${environment})
+  endif()
+  if(CCACHE)
+    list(APPEND CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
   endif()
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
@@ -72,6 +79,11 @@ if(RINGSIDE_LIBFUZZER)
 endif()
 if(LLD)
   target_link_options(ringside_options INTERFACE -fuse-ld=lld)
+endif()
+
+# g++ looks for memory to free whenever its heap has doubled: from 500 MB on, not from 128 MB.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(ringside_options INTERFACE "SHELL:--param ggc-min-heapsize=500000")
 endif()
 
 # g++ takes an unnamed namespace of a file that another one includes for one of a header.

@@ -56,13 +56,10 @@ end_fetches() {
 
 # run_build PRESET [TARGET…]: builds, and tells before how many steps that has, and about how long they take. A step of a
 # whole build takes 1.7 s of processor time (2 processors of a cloud machine, 2026).
-# clang takes a quarter less of that where its heap is of large pages (docs/building.md); the C library asks the kernel for
-# them, if the heap grows by pieces that are large enough.
 run_build() {
   local todo minutes
   todo=$(ninja -C "build/$1" -n "${@:2}" 2>/dev/null | sed -n 's/^\[1\/\([0-9]*\)\].*/\1/p') || true
   minutes=$((${todo:-0} * 17 / 10 / 60 / $(nproc)))
   [ -z "$todo" ] || echo "build: $todo steps in build/$1$([ $minutes -eq 0 ] || echo ", about $minutes minutes on $(nproc) processors")" >&2
-  env "GLIBC_TUNABLES=${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.malloc.hugetlb=1" MALLOC_TOP_PAD_=67108864 \
-    MALLOC_MMAP_THRESHOLD_=1073741824 cmake --build "build/$1" ${2:+--target "${@:2}"}
+  cmake --build "build/$1" ${2:+--target "${@:2}"}
 }

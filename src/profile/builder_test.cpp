@@ -129,7 +129,7 @@ TEST(Builder, ShowLines) {
 }
 
 // A small file names few stacks, and each on each other is many.
-TEST(Builder, StacksBeyondTheBoundAreLostAndCounted) {
+TEST(BuilderLong, StacksBeyondTheBoundAreLostAndCounted) {
   constexpr std::size_t kDepth = 500;
   constexpr std::size_t kEach = 80;
   const auto stack_of = [](std::uint64_t first, std::size_t depth, FrameKind kind) {

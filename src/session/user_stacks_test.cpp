@@ -181,7 +181,8 @@ std::shared_ptr<const guestos::UserImage> program(const std::string& name, std::
 }
 
 // A guest that runs ever-new programs, all with one library, beside a process that stays.
-TEST_F(UserStacksTest, FilesOfProgramsThatAreGoneAreForgotten) {
+using UserStacksLong = UserStacksTest;
+TEST_F(UserStacksLong, FilesOfProgramsThatAreGoneAreForgotten) {
   UserStacks stacks(writer_, 16u << 20);
   const auto adopt = [&](std::uint64_t id, std::shared_ptr<const guestos::UserImage> own,
                          std::shared_ptr<const guestos::UserImage> shared) {

@@ -169,7 +169,7 @@ TEST(Overhead, AParentIsTheMatchNearestTheLeaf) {
 }
 
 // Memory does not grow with sections times owners.
-TEST(Overhead, AsManyVcpusAsThereCanBe) {
+TEST(OverheadLong, AsManyVcpusAsThereCanBe) {
   TestRecording recording;
   constexpr std::uint32_t kVcpus = 65'536;
   for (std::uint32_t vcpu = 0; vcpu < kVcpus; ++vcpu)

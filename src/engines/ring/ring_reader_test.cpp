@@ -284,7 +284,7 @@ TEST(RingReader, LosesNothingToWritersThatInterruptEachOther) {
   EXPECT_EQ(reader.counts().lost(), 0u);
 }
 
-TEST(RingReader, CountsWhatIsOverwrittenWhileItReads) {
+TEST(RingReaderLong, CountsWhatIsOverwrittenWhileItReads) {
   const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
   BufferMemory memory(rings.bytes());
   RingReader reader(memory, rings.area(), 0);

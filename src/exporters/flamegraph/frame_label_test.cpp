@@ -70,7 +70,7 @@ TEST(FrameLabel, BracketsThatAreNone) {
 }
 
 // Neither a deep name nor one of many parts takes time that grows with its square.
-TEST(FrameLabel, LongNames) {
+TEST(FrameLabelLong, LongNames) {
   constexpr std::size_t kLong = 1'000'000;
   const std::string open(kLong, '<');
   EXPECT_EQ(frame_label(open, 4), "<<<…");

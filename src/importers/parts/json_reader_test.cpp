@@ -76,7 +76,8 @@ TEST_F(JsonReaderTest, AnArrayInPlaceOfAnObjectIsAContainer) {
   EXPECT_THAT(diary.lines, ElementsAre("1: container"));
 }
 
-TEST_F(JsonReaderTest, AValueMayBeAsLongAsItsFile) {
+using JsonReaderLong = JsonReaderTest;
+TEST_F(JsonReaderLong, AValueMayBeAsLongAsItsFile) {
   const std::string text((5 << 20) + 1, 'x');
   EXPECT_FALSE(read(R"({"list":[")" + text + R"(",1]})"));
   EXPECT_THAT(diary.lines, ElementsAre("1: begin", "2: begin", "3: \"" + text + '"', "3: 1",
