@@ -7,6 +7,7 @@
 
 #include "base/split.h"
 #include "importers/folded_line.h"
+#include "importers/folded_survey.h"
 #include "importers/folded_text.h"
 #include "importers/frame_names.h"
 #include "importers/parts/event_numbers.h"
@@ -20,61 +21,29 @@ namespace {
 using recording::RecordedFrame;
 
 constexpr const char* kFormat = "folded";
-constexpr std::size_t kReleaseEvery = 16 << 20;    // bytes
 constexpr std::size_t kMostKnownBytes = 64 << 20;  // of names that are kept to be found again
-
-// Gives back the memory of what was read, now and then.
-class Releaser {
- public:
-  explicit Releaser(const Input& input) : input_(input), released_(input.bytes.size()) {}
-  void read_all_but(std::size_t left) {
-    if (!input_.release || released_ - left < kReleaseEvery) return;
-    released_ = left;
-    input_.release();
-  }
-
- private:
-  const Input& input_;
-  std::size_t released_;  // bytes that were not read then
-};
-
-// Whether no line that is a stack has one count only. Mostly the first one shows that it is not so.
-bool has_only_two_counts(const Input& input) {
-  Releaser releaser(input);
-  bool has_stacks = false;
-  for (std::string_view rest = input.text(); !rest.empty(); releaser.read_all_but(rest.size())) {
-    const auto line = parse_folded_line(take_line(rest));
-    if (line && !has_two_counts(*line)) return false;
-    has_stacks |= line.has_value();
-  }
-  return has_stacks;
-}
 
 class FoldedImport {
  public:
   FoldedImport(const Input& input, Target& target) : input_(input), target_(target) {}
 
   Result<Imported> run() {
-    if (has_only_two_counts(input_))
-      return fail(ErrorCode::kFormat,
-                  "{}: each line has two counts, as a difference of two profiles has: give the "
-                  "folded stacks of one of them",
-                  input_.name);
-    Releaser releaser(input_);
-    for (std::string_view rest = input_.text(); !rest.empty(); releaser.read_all_but(rest.size())) {
+    RINGSIDE_ASSIGN(survey_, survey_folded(input_));
+    LinesReleased released(input_);
+    for (std::string_view rest = input_.text(); !rest.empty(); released.read_all_but(rest.size())) {
       ++line_;
       RINGSIDE_TRY(take(take_line(rest)));
     }
     if (writer_ == nullptr)
-      return fail(ErrorCode::kFormat,
-                  "{}: no line is a folded stack, such as 'main;read;copy 12'{}", input_.name,
-                  faults_.count() == 0 ? "" : "; " + faults_.first());
+      return fail(ErrorCode::kFormat, "{}: no count can be read: {}", input_.name, faults_.first());
     return finish();
   }
 
  private:
   Result<Imported> finish() {
     Imported imported{samples_, {}};
+    if (const std::string scale = survey_.scale_sentence(); !scale.empty())
+      imported.warnings.push_back(fmt::format("{}: {}", input_.name, scale));
     if (faults_.count() != 0) imported.warnings.push_back(faults_.sentence(input_.name, "lines"));
     for (const std::string& warning : imported.warnings)
       RINGSIDE_TRY(writer_->add_warning(warning));
@@ -85,14 +54,14 @@ class FoldedImport {
   }
 
   Result<void> take(std::string_view text) {
-    if (text.empty()) return {};
+    if (text.empty() || is_folded_comment(text)) return {};
     const auto line = parse_folded_line(text);
     if (!line) {
       fault("it is no folded stack, such as 'main;read;copy 12'");
       return {};
     }
-    const std::uint64_t extent = profile::extent_of(line->count);
-    if (extent > extent_left_) {
+    const auto count = scaled_count(*line, survey_.scale);
+    if (!count || profile::extent_of(*count) > extent_left_) {
       fault("the sum of all counts would be too large");
       return {};
     }
@@ -101,19 +70,19 @@ class FoldedImport {
       fault(StackBudget::kReason);
       return {};
     }
-    extent_left_ -= extent;
-    return add(*line);
+    extent_left_ -= profile::extent_of(*count);
+    return add(line->stack, *count);
   }
 
-  Result<void> add(const FoldedLine& line) {
-    RINGSIDE_TRY(take_frames(line.stack));
+  Result<void> add(std::string_view frames, std::int64_t count) {
+    RINGSIDE_TRY(take_frames(frames));
     recording::StackRef stack = writer_->add_stack(stack_);
     if (is_cut_) stack.stop = StopReason::kTruncated;
     budget_.add_stack(stack);
     recording::SampleInfo info;
     info.time_ns = samples_++;
     info.vcpu = recording::kNoVcpu;
-    info.weight = static_cast<std::uint64_t>(line.count);
+    info.weight = static_cast<std::uint64_t>(count);
     return writer_->add_sample(info, {&stack, 1}, {});
   }
 
@@ -174,6 +143,7 @@ class FoldedImport {
 
   const Input& input_;
   Target& target_;
+  FoldedSurvey survey_;
   recording::Writer* writer_ = nullptr;
   Faults faults_;
   StackBudget budget_;

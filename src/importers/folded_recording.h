@@ -15,7 +15,7 @@ namespace ringside::importers {
 [[nodiscard]] Likeness folded_likeness(const Input& input, const ImportOptions& options);
 
 // Takes one file. Left out, and counted: lines that are no stacks, and counts beyond what a sum can
-// hold. Errors: kFormat where no line is a stack, or each has two counts.
+// hold. Errors: those of survey_folded().
 [[nodiscard]] Result<Imported> import_folded(std::span<const Input> inputs,
                                              const ImportOptions& options, Target& target);
 

@@ -101,6 +101,22 @@ TEST_F(FoldedRecording, ShowsWhatTheTextShows) {
   expect_same("vcpu 0 1\na;b 2\n");
 }
 
+TEST_F(FoldedRecording, CountsWithAFractionAreMultiplied) {
+  const auto imported = read("# made by a script\na 1.5\nb -0.25\n");
+  ASSERT_TRUE(imported);
+  EXPECT_EQ(imported->warnings,
+            std::vector<std::string>{"input: counts have fractions: each is multiplied by 100"});
+  ASSERT_EQ(recorded.samples.size(), 2u);
+  EXPECT_EQ(recorded.samples[0].info.weight, 150u);
+  EXPECT_EQ(static_cast<std::int64_t>(recorded.samples[1].info.weight), -25);
+}
+
+TEST_F(FoldedRecording, MostLinesAreToBeStacks) {
+  const auto imported = read("words\na 1\nmore words\n");
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().message.find("input: 2 of 3 lines are no folded stacks"), 0u);
+}
+
 TEST_F(FoldedRecording, RandomStacksShowTheSame) {
   std::mt19937 random(5);
   for (int round = 0; round < 50; ++round) {
@@ -120,7 +136,7 @@ TEST_F(FoldedRecording, CountsWhatItLeavesOut) {
   ASSERT_TRUE(imported);
   EXPECT_EQ(imported->records, 1u);
   EXPECT_EQ(imported->warnings, std::vector<std::string>{
-                                    "input: 4 lines are left out; the first is at line 2: it is no "
+                                    "input: 3 lines are left out; the first is at line 2: it is no "
                                     "folded stack, such as 'main;read;copy 12'"});
 }
 
@@ -135,10 +151,8 @@ TEST_F(FoldedRecording, AStackThatIsTooDeepKeepsItsLeaf) {
 TEST_F(FoldedRecording, Errors) {
   EXPECT_EQ(read("").error().message,
             "input: no line is a folded stack, such as 'main;read;copy 12'");
-  EXPECT_EQ(
-      read("\nwords\n").error().message,
-      "input: no line is a folded stack, such as 'main;read;copy 12'; line 2: it is no folded "
-      "stack, such as 'main;read;copy 12'");
+  EXPECT_EQ(read("\nwords\n").error().message,
+            "input: no line is a folded stack, such as 'main;read;copy 12'; line 2 is none");
   EXPECT_NE(read("a;b 1 2\na 3 4\n").error().message.find("two counts"), std::string::npos);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/split.h"
 #include "importers/folded_line.h"
+#include "importers/folded_survey.h"
 #include "importers/frame_names.h"
 #include "profile/adopt_stacks.h"
 #include "profile/frame_interner.h"
@@ -40,7 +41,7 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 
 class FoldedReader {
  public:
-  explicit FoldedReader(std::size_t bytes) {
+  FoldedReader(std::size_t bytes, std::int64_t scale) : scale_(scale) {
     forest_.reserve(bytes / kBytesPerNode);
     profile_.samples.reserve(bytes / kBytesPerLine);
     profile_.input = "folded stacks";
@@ -49,11 +50,13 @@ class FoldedReader {
 
   // False if the sum of all counts would be too large.
   bool add(const FoldedLine& line) {
-    const std::uint64_t extent = profile::extent_of(line.count);
+    const auto count = scaled_count(line, scale_);
+    if (!count) return false;
+    const std::uint64_t extent = profile::extent_of(*count);
     if (extent > extent_left_) return false;
     extent_left_ -= extent;
     place(line.stack);
-    profile_.samples.push_back({open_.back().node, profile::kNoNode, 0, line.count, extent});
+    profile_.samples.push_back({open_.back().node, profile::kNoNode, 0, *count, extent});
     return true;
   }
 
@@ -107,6 +110,7 @@ class FoldedReader {
     });
   }
 
+  std::int64_t scale_;  // of counts
   profile::Profile profile_;
   std::uint64_t extent_left_ = std::numeric_limits<profile::Weight>::max();
   profile::FrameInterner interner_{profile_};
@@ -122,44 +126,41 @@ bool is_folded_text(Bytes bytes) {
   constexpr std::size_t kBeginning = 64 << 10;
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()),
                         std::min(bytes.size(), kBeginning));
-  std::string_view line;
-  while (!rest.empty() && line.empty()) line = take_line(rest);
-  return line.find('\0') == std::string_view::npos && parse_folded_line(line).has_value();
+  // A line that is cut shows nothing.
+  if (rest.size() < bytes.size()) rest = rest.substr(0, rest.rfind('\n') + 1);
+  std::size_t lines = 0;
+  std::size_t stacks = 0;
+  while (!rest.empty()) {
+    const std::string_view line = take_line(rest);
+    if (line.empty() || is_folded_comment(line)) continue;
+    ++lines;
+    if (line.find('\0') == std::string_view::npos && parse_folded_line(line)) ++stacks;
+  }
+  return stacks > lines / 2;
 }
 
 Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) {
+  RINGSIDE_ASSIGN(const FoldedSurvey survey, survey_folded({name, bytes, {}}));
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  FoldedReader reader(bytes.size());
+  FoldedReader reader(bytes.size(), survey.scale);
   std::uint64_t number = 0;
-  std::uint64_t stacks = 0;
-  bool all_have_two_counts = true;
   std::uint64_t others = 0;
   std::uint64_t first_other = 0;
   while (!rest.empty()) {
     const std::string_view text = take_line(rest);
     ++number;
-    if (text.empty()) continue;
+    if (text.empty() || is_folded_comment(text)) continue;
     const auto line = parse_folded_line(text);
-    if (!line || !reader.add(*line)) {
-      if (others++ == 0) first_other = number;
-      continue;
-    }
-    ++stacks;
-    all_have_two_counts = all_have_two_counts && has_two_counts(*line);
+    if (line && reader.add(*line)) continue;
+    if (others++ == 0) first_other = number;
   }
-  if (stacks == 0)
-    return fail(ErrorCode::kFormat, "{}: no line is a folded stack, such as 'main;read;copy 12'{}",
-                name, others == 0 ? "" : fmt::format("; line {} is none", first_other));
-  if (all_have_two_counts)
-    return fail(ErrorCode::kFormat,
-                "{}: each line has two counts, as a difference of two profiles has: give the "
-                "folded stacks of one of them",
-                name);
   profile::Profile profile = std::move(reader).finish();
+  if (const std::string scale = survey.scale_sentence(); !scale.empty())
+    profile.warnings.push_back(fmt::format("{}: {}", name, scale));
   if (others != 0)
     profile.damage =
         fmt::format("lines that are no folded stack are left out: {} of {}; the first is line {}",
-                    others, others + stacks, first_other);
+                    others, survey.stacks + survey.others, first_other);
   return profile;
 }
 

@@ -59,17 +59,43 @@ TEST(FoldedText, SuffixesOfFrames) {
                                                        {Kind::kKernel, false}}));
 }
 
-TEST(FoldedText, CountsWithAFraction) {
-  const auto profile = read("a 1.5\nb 0.25\nc 2.\n");
+TEST(FoldedText, CountsWithAFractionAreMultiplied) {
+  const auto profile = read("a 1.5\nb 0.25\nc 2.\nd .5\n");
   ASSERT_TRUE(profile);
-  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 2}, {"b", 0}, {"c", 2}}));
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 150}, {"b", 25}, {"c", 200}, {"d", 50}}));
+  EXPECT_EQ(profile->weight_of(wire::Disposition::kSampled), 425);
+  EXPECT_EQ(profile->warnings,
+            std::vector<std::string>{"t: counts have fractions: each is multiplied by 100"});
+}
+
+TEST(FoldedText, FractionsOfZerosOnlyAreWholeNumbers) {
+  const auto profile = read("a 1.0\nb 3.000\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 1}, {"b", 3}}));
+  EXPECT_TRUE(profile->warnings.empty());
+}
+
+TEST(FoldedText, FractionsHaveSixDigits) {
+  const auto profile = read("a 0.1234565\nb 1\nc 0.9999999\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 123457}, {"b", 1000000}, {"c", 1000000}}));
+}
+
+TEST(FoldedText, LargeCountsLeaveLessRoomForFractions) {
+  const auto some = read("a 800000000000000000\nb 0.25\nc 0.74\n");
+  ASSERT_TRUE(some);
+  EXPECT_EQ(stacks_of(*some), (Stacks{{"a", 8000000000000000000}, {"b", 3}, {"c", 7}}));
+  const auto none = read("a 5000000000000000000\nb 0.25\nc 0.75\n");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(stacks_of(*none), (Stacks{{"a", 5000000000000000000}, {"b", 0}, {"c", 1}}));
+  EXPECT_TRUE(none->warnings.empty());
 }
 
 TEST(FoldedText, CountsMayBeNegative) {
   const auto profile = read("a;b -3\na 2\na;c -0.6\n");
   ASSERT_TRUE(profile);
-  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a;b", -3}, {"a", 2}, {"a;c", -1}}));
-  EXPECT_EQ(profile->weight_of(wire::Disposition::kSampled), -2);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a;b", -30}, {"a", 20}, {"a;c", -6}}));
+  EXPECT_EQ(profile->weight_of(wire::Disposition::kSampled), -16);
 }
 
 TEST(FoldedText, CountsThatWouldNotAddUpAreLeftOut) {
@@ -85,7 +111,25 @@ TEST(FoldedText, LinesThatAreNoStacksAreCounted) {
   ASSERT_TRUE(profile);
   EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 1}, {"c", 2}}));
   EXPECT_EQ(profile->damage,
-            "lines that are no folded stack are left out: 3 of 5; the first is line 2");
+            "lines that are no folded stack are left out: 2 of 4; the first is line 2");
+}
+
+TEST(FoldedText, CommentsAreSkipped) {
+  const auto profile = read("# made by a script 7\n#\na 1\n#words\n#<Class:0x1>;b 2\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 1}, {"#<Class:0x1>;b", 2}}));
+  EXPECT_EQ(profile->damage, "");
+}
+
+TEST(FoldedText, MostLinesAreToBeStacks) {
+  EXPECT_TRUE(read("a 1\nwords\n# comment\n# comment\n"));
+  const auto profile = read("words\na 1\n\n# comment\nmore words\n                1\n");
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().code, ErrorCode::kFormat);
+  EXPECT_EQ(profile.error().message,
+            "t: 3 of 4 lines are no folded stacks, such as 'main;read;copy 12', and the first of "
+            "them is line 1: give the text that a stackcollapse script makes, or name the file's "
+            "format with --input-format");
 }
 
 TEST(FoldedText, Errors) {
@@ -104,6 +148,18 @@ TEST(FoldedText, ItsBeginning) {
   EXPECT_FALSE(is_folded(""));
   EXPECT_FALSE(is_folded("words\na 1\n"));
   EXPECT_FALSE(is_folded(std::string("a\0b 1\n", 6)));
+  EXPECT_TRUE(is_folded("words\na 1\nb 2\n"));
+  EXPECT_TRUE(is_folded("# comment\n# comment\na 1\n"));
+  EXPECT_FALSE(is_folded("# comment 1\n# comment 2\n"));
+  EXPECT_FALSE(is_folded("a 1\nwords\nwords\n"));
+  EXPECT_FALSE(is_folded("              12\n                1\n"));
+}
+
+TEST(FoldedText, LinesBehindTheBeginningDoNotShowIt) {
+  const std::string words = std::string(40'000, 'w') + "\n";
+  const std::string stacks = "a 1\nb 2\n";
+  EXPECT_TRUE(is_folded_text(as_bytes(stacks + words + words + words)));
+  EXPECT_FALSE(is_folded_text(as_bytes(words + words + stacks + stacks)));
 }
 
 // Against a reader that shares nothing between lines.

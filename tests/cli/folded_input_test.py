@@ -3,9 +3,10 @@ import re
 import subprocess
 
 import cli_case
+from cli_case import DONE, FAILED
 from ringside_tests.harness import limits
 
-TEXT = "main;read;copy_[k] 12\nmain;read 3\nmain;write 1.5\n"
+TEXT = "main;read;copy_[k] 12\nmain;read 3\nmain;write 2\n"
 
 
 class FoldedInput(cli_case.CliCase):
@@ -49,6 +50,25 @@ class FoldedInput(cli_case.CliCase):
         self.write(TEXT + "words\n")
         result = self.ringside("export", "-i", "t.folded")
         self.assertSays(result, cli_case.DONE, "t.folded: lines that are no folded stack are left out: 1 of 4; the first is line 4")
+
+    def test_counts_with_fractions_are_multiplied(self):
+        self.write("# made by a script\nmain;read 0.25\nmain;write 1.5\n")
+        for name in ("t.folded", "imported"):
+            if name == "imported":
+                self.assertSays(self.ringside("import", "t.folded", "-o", name), DONE, "each is multiplied by 100")
+            result = self.ringside("export", "--format", "folded", "-i", name)
+            self.assertSays(result, DONE)
+            self.assertEqual(result.stdout, "main;read 25\nmain;write 150\n")
+        self.assertSays(self.ringside("report", "-i", "t.folded"), DONE,
+                        "t.folded: counts have fractions: each is multiplied by 100")
+
+    def test_most_lines_show_the_format(self):
+        self.write("words\n" + TEXT)
+        self.assertSays(self.ringside("export", "-i", "t.folded"), DONE, "left out: 1 of 4; the first is line 1")
+        self.write("words\nwords\nmain 1\n")
+        self.assertSays(self.ringside("export", "-i", "t.folded"), FAILED, "t.folded is not a recording")
+        self.assertSays(self.ringside("export", "-i", "t.folded", "--input-format", "folded"), FAILED,
+                        "t.folded: 2 of 3 lines are no folded stacks", "--input-format")
 
     def test_errors(self):
         self.write("words\n", "words")
