@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "importers/foreign_file.h"
 #include "recording/block.h"
 #include "wire/sample_file.h"
 
@@ -75,6 +76,8 @@ Result<std::string> format_of_inputs(
   ImportOptions options;
   const auto certain = alike(inputs, options, Likeness::kCertain);
   if (!certain.empty()) return one_of(certain, first);
+  if (const std::string_view foreign = importers::foreign_file(first.bytes); !foreign.empty())
+    return fail(ErrorCode::kFormat, "{} {}", first.name, foreign);
   RINGSIDE_ASSIGN(options.kernel_code, kernel_code());
   return one_of(alike(inputs, options, Likeness::kFits), first);
 }

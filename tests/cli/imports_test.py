@@ -112,6 +112,14 @@ class Imports(cli_case.CliCase):
         self.assertSays(self.ringside("export", captures, "--cpu-mask", "0"), WRONG_USAGE, "--cpu-mask 0")
         self.assertSays(self.ringside("export", captures, "--cpu-mask", "1", "--cpu", "0"), WRONG_USAGE, "--cpu")
 
+    def test_files_of_other_kinds_are_named(self):
+        for contents, text in ((b"JAVA PROFILE 1.0.2\0", "asprof -o collapsed"), (b"FLR\0\0\2", "jfrconv"),
+                               (b"{\"traceEvents\":[]}", "is a trace of Chrome"), ("words\n".encode("utf-16"), "iconv")):
+            (self.folder / "file").write_bytes(contents)
+            result = self.ringside("report", "file")
+            self.assertSays(result, FAILED, "ringside: file is ", text)
+            self.assertEqual(result.said.count("\n"), 1, result.said)
+
     def test_captures_that_are_empty_are_kept(self):
         captures = {"stack_traces": [{}, {"0": ["main"]}, {}, {}, {"1": ["main"]}, {}]}
         self.assertEqual(self.json_of(self.write("captures", json.dumps(captures))), captures)

@@ -1,0 +1,135 @@
+#include "importers/foreign_file.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/little_endian.h"
+#include "base/split.h"
+
+namespace ringside::importers {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::size_t kLookedAt = 64 << 10;  // bytes that are looked at
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool is_utf16(std::string_view text) {
+  return text.starts_with("\xff\xfe"sv) || text.starts_with("\xfe\xff"sv);
+}
+
+bool is_hprof(std::string_view text) { return text.starts_with("JAVA PROFILE 1.0."); }
+
+bool is_flight_recording(std::string_view text) { return text.starts_with("FLR\0"sv); }
+
+// Five words: 0, how many follow the second one, the version 0, the period, 0.
+template <class Word>
+bool begins_with_gperftools_head(std::string_view text) {
+  constexpr std::size_t kWords = 5;
+  if (text.size() < kWords * sizeof(Word)) return false;
+  const auto word = [&](std::size_t i) {
+    return load<Word>(as_bytes(text.substr(i * sizeof(Word), sizeof(Word))));
+  };
+  constexpr Word kLongestPeriod = 10'000'000;  // microseconds
+  return word(0) == 0 && word(1) == 3 && word(2) == 0 && word(3) != 0 &&
+         word(3) <= kLongestPeriod && word(4) == 0;
+}
+
+bool is_gperftools(std::string_view text) {
+  return begins_with_gperftools_head<std::uint64_t>(text) ||
+         begins_with_gperftools_head<std::uint32_t>(text);
+}
+
+// The first character that is no blank.
+char first_of(std::string_view text) {
+  const std::size_t at = text.find_first_not_of(" \t\r\n");
+  return at == std::string_view::npos ? '\0' : text[at];
+}
+
+bool is_chrome_trace(std::string_view text) {
+  if (first_of(text) == '{') return has(text, "\"traceEvents\"");
+  return first_of(text) == '[' && has(text, "\"ph\"") && has(text, "\"ts\"");
+}
+
+bool is_v8_profile(std::string_view text) {
+  return first_of(text) == '{' && has(text, "\"nodes\"") && has(text, "\"callFrame\"");
+}
+
+bool is_perf_dump(std::string_view text) {
+  return has(text, "]: event: ") && has(text, "\n. ... raw event: size ");
+}
+
+// "              genunix`kmem_cache_free+0xce"
+bool is_dtrace_frame(std::string_view line) {
+  if (!line.starts_with("  ")) return false;
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  const std::size_t quote = line.find('`');
+  return quote != 0 && quote != std::string_view::npos && line.find_first_of(" ;") > quote;
+}
+
+bool is_dtrace(std::string_view text) {
+  constexpr int kEnough = 2;
+  int frames = 0;
+  for (std::string_view rest = text; !rest.empty() && frames < kEnough;) {
+    const std::string_view line = take_line(rest);
+    if (line.starts_with("CPU ") && line.ends_with(" FUNCTION:NAME")) return true;
+    if (is_dtrace_frame(line)) ++frames;
+  }
+  return frames == kEnough;
+}
+
+bool is_callgrind_without_costs(std::string_view text) {
+  return (has(text, "\ncreator: callgrind") || text.starts_with("creator: callgrind")) &&
+         has(text, "\nevents: ") && !has(text, "\nfn=");
+}
+
+struct Foreign {
+  bool (*is_it)(std::string_view beginning);
+  std::string_view sentence;
+};
+
+// Binary ones first: the others look for words.
+constexpr std::array<Foreign, 9> kForeign = {{
+    {is_utf16,
+     "is text in UTF-16, as PowerShell writes it: 'iconv -f UTF-16 -t UTF-8' makes text that "
+     "ringside reads"},
+    {is_hprof,
+     "is a file of Java's hprof: profile with async-profiler, whose 'asprof -o collapsed' writes "
+     "folded stacks"},
+    {is_flight_recording,
+     "is a recording of Java's Flight Recorder (JFR): 'jfrconv -o collapsed' of async-profiler "
+     "makes folded stacks of it"},
+    {is_gperftools,
+     "is a CPU profile of gperftools: 'pprof -proto PROGRAM FILE' makes a profile of pprof, which "
+     "ringside reads"},
+    {is_chrome_trace,
+     "is a trace of Chrome: ringside writes such traces and does not read them; speedscope opens "
+     "it, and exports its own JSON, which ringside reads"},
+    {is_v8_profile,
+     "is a CPU profile of V8 (.cpuprofile): speedscope opens it, and exports its own JSON, which "
+     "ringside reads"},
+    {is_perf_dump,
+     "is a dump of the records of a perf.data, as 'perf script -D' prints it: give the perf.data "
+     "itself, or the text of 'perf script' without -D"},
+    {is_dtrace,
+     "is the output of dtrace as it prints stacks: stackcollapse.pl of FlameGraph makes folded "
+     "stacks of it"},
+    {is_callgrind_without_costs,
+     "is a file of callgrind without costs, for no code ran while it was counted: run 'valgrind "
+     "--tool=callgrind' without --instr-atstart=no"},
+}};
+
+}  // namespace
+
+std::string_view foreign_file(Bytes bytes) {
+  const std::string_view beginning(reinterpret_cast<const char*>(bytes.data()),
+                                   std::min(bytes.size(), kLookedAt));
+  for (const Foreign& foreign : kForeign)
+    if (foreign.is_it(beginning)) return foreign.sentence;
+  return {};
+}
+
+}  // namespace ringside::importers
