@@ -120,6 +120,18 @@ class Imports(cli_case.CliCase):
             self.assertSays(result, FAILED, "ringside: file is ", text)
             self.assertEqual(result.said.count("\n"), 1, result.said)
 
+    def test_perf_script_of_folded_stacks_reads_back(self):
+        self.write("t.folded", "main 3\nmain;read;copy 12\n")
+        self.assertSays(self.ringside("import", "t.folded", "-o", "t.data"), DONE)
+        text = self.ringside("export", "t.data", "--format", "perf-script")
+        self.assertSays(text, DONE)
+        self.assertEqual(self.folded(self.write("text", text.stdout)), "main 3\nmain;read;copy 12\n")
+
+    def test_the_event_with_most_samples_is_shown(self):
+        few = "dd 12 [001] 100.000000: page-faults:\n\t 401020 fault (/bin/dd)\n\n"
+        text = self.write("text", few + 2 * PERF_SCRIPT)
+        self.assertEqual(self.folded(text), "dd;main;vfs_read;copy_user 500000\n")
+
     def test_captures_that_are_empty_are_kept(self):
         captures = {"stack_traces": [{}, {"0": ["main"]}, {}, {}, {"1": ["main"]}, {}]}
         self.assertEqual(self.json_of(self.write("captures", json.dumps(captures))), captures)

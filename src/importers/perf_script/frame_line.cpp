@@ -82,6 +82,12 @@ std::optional<FrameLine> parse_frame_line(std::string_view line) {
   return frame;
 }
 
+bool stands_alone(std::string_view line) {
+  constexpr std::size_t kEnd = 17;  // of the address
+  if (!line.starts_with(' ') || !parse_frame_line(line)) return false;
+  return std::min(line.find_first_of(kBlanks, line.find_first_not_of(' ')), line.size()) == kEnd;
+}
+
 std::string_view frame_in_line(std::string_view rest) {
   constexpr std::size_t kWidth = 16;  // of an address
   std::string_view text = without_blanks_in_front(rest);
@@ -106,6 +112,11 @@ std::optional<SourceLine> parse_source_line(std::string_view line) {
   source.line = number.value_or(0);
   if (source.line != 0) source.file = text.substr(0, colon);
   return source;
+}
+
+bool is_jit_map(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return name.starts_with("perf-") && name.ends_with(".map");
 }
 
 bool is_whole_kernel(std::string_view file) {

@@ -17,6 +17,10 @@ struct FrameLine {
   bool inlined = false;     // into the function of the next frame
 };
 
+// Whether the line of a frame is all of a sample without call graph. perf writes addresses in 16
+// columns behind a blank there, and behind a tab in call chains.
+[[nodiscard]] bool stands_alone(std::string_view line);
+
 // Blanks in front are left out. None where no number stands at the beginning.
 [[nodiscard]] std::optional<FrameLine> parse_frame_line(std::string_view line);
 
@@ -37,6 +41,9 @@ struct SourceLine {
 // Whether a frame's code is the kernel's: by its file, or by its address in the upper half where
 // the file says nothing.
 [[nodiscard]] bool is_kernel(const FrameLine& frame);
+
+// Whether the file lists code that was compiled while the program ran: "/tmp/perf-12.map".
+[[nodiscard]] bool is_jit_map(std::string_view file);
 
 // Whether the file is all of the kernel, not a module.
 [[nodiscard]] bool is_whole_kernel(std::string_view file);

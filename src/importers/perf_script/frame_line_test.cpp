@@ -66,6 +66,15 @@ TEST(FrameLine, InALineOfItsSample) {
   EXPECT_EQ(frame_in_line(" prev_comm=swapper/0 prev_pid=0"), "");
 }
 
+TEST(FrameLine, OneThatIsASampleByItself) {
+  for (const char* const line :
+       {" ffffffff8226ec67 f ([k])", "     7f9c9f351c27 f", "             1165"})
+    EXPECT_TRUE(stands_alone(line)) << line;
+  for (const char* const line :
+       {"\tffffffff8226ec67 f", "        ffffffff8226ec67 f", " 1165 f", "ffffffff8226ec67 f", ""})
+    EXPECT_FALSE(stands_alone(line)) << line;
+}
+
 TEST(FrameLine, PlacesInTheSource) {
   const auto place = parse_source_line("  ./elf/./elf/rtld.c:2356");
   ASSERT_TRUE(place);

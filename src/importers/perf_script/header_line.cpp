@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/whole_number.h"
+#include "importers/perf_script/frame_line.h"
 
 namespace ringside::importers::perf_script {
 namespace {
@@ -138,7 +139,33 @@ bool is_number(std::string_view word) {
   return take_pid(word, ignored) || is_cpu(word);
 }
 
-// A line without a time: the event is the word with a colon that follows a number, or the last one.
+// A number behind those of the thread and the CPU is the period.
+void take_period(HeaderLine& header) {
+  std::string_view owner = header.owner;
+  header.period = whole_number<std::uint64_t>(take_last_word(owner));
+  if (header.period && is_number(last_word(owner)))
+    header.owner = owner;
+  else
+    header.period.reset();
+}
+
+// Where the frame of a sample begins that has neither a time nor an event: an address has 16
+// columns behind a blank.
+std::size_t find_frame(std::string_view line) {
+  constexpr std::size_t kWidth = 17;
+  std::string_view rest = line;
+  take_first_word(rest);
+  while (!rest.empty()) {
+    const std::string_view field = rest;
+    const std::string_view word = take_first_word(rest);
+    if (is_hex(word) && field.size() - rest.size() >= kWidth && word.size() < kWidth)
+      return line.size() - field.size();
+  }
+  return line.size();
+}
+
+// A line without a time: the event is the word with a colon that follows a number, that a frame
+// follows, or that is the last one.
 void take_event_without_time(std::string_view line, HeaderLine& header) {
   std::string_view rest = line;
   std::string_view before;
@@ -146,21 +173,20 @@ void take_event_without_time(std::string_view line, HeaderLine& header) {
     const std::string_view word = take_first_word(rest);
     if (word.empty()) break;
     const bool has_colon = word.size() > 1 && word.back() == ':';
-    const bool is_event = has_colon && (is_number(before) || trimmed(rest).empty());
+    const bool is_event =
+        has_colon && (is_number(before) || trimmed(rest).empty() || !frame_in_line(rest).empty());
     before = word;
     if (!is_event) continue;
     header.event = word.substr(0, word.size() - 1);
     header.rest = rest;
     header.owner = line.substr(0, static_cast<std::size_t>(word.data() - line.data()));
-    std::string_view owner = header.owner;
-    header.period = whole_number<std::uint64_t>(take_last_word(owner));
-    if (header.period && is_number(last_word(owner)))
-      header.owner = owner;
-    else
-      header.period.reset();
+    take_period(header);
     return;
   }
-  header.owner = line;
+  const std::size_t frame = find_frame(line);
+  header.owner = line.substr(0, frame);
+  header.rest = line.substr(frame);
+  if (!header.rest.empty()) take_period(header);
 }
 
 // "comm-1234", as ftrace has it.
@@ -176,6 +202,11 @@ void take_pid_of_comm(Owner& owner) {
 }  // namespace
 
 bool has_time(std::string_view line) { return find_time(line).begin != kNowhere; }
+
+bool has_owner_and_frame(std::string_view line) {
+  const HeaderLine header = parse_header_line(line);
+  return !header.time_ns && !frame_in_line(header.rest).empty();
+}
 
 HeaderLine parse_header_line(std::string_view line) {
   HeaderLine header;

@@ -21,6 +21,10 @@ struct HeaderLine {
 // Takes any line, without its end. One that is no header mostly has neither time nor event.
 [[nodiscard]] HeaderLine parse_header_line(std::string_view line);
 
+// Whether it is of a sample without time and call graph, whose frame stands behind its owner or
+// event: "dd 12 cycles:  ffffffff8226ec67 f", "dd 12  ffffffff8226ec67 f".
+[[nodiscard]] bool has_owner_and_frame(std::string_view line);
+
 // Whether it has a time: that no other line has.
 [[nodiscard]] bool has_time(std::string_view line);
 

@@ -61,6 +61,20 @@ TEST(HeaderLine, OfManyVersionsAndFields) {
           1001001, ""});
 }
 
+TEST(HeaderLine, FramesWithoutTimes) {
+  expect({"   dd 13009 [001]    1001001 cpu-clock:  ffffffff8226ec67 g", "dd", 13009, 13009, 1, kNo,
+          1001001, "cpu-clock"});
+  expect({"my prog 13009  ffffffff8226ec67 g", "my prog", 13009, 13009, kNo, kNo, kNo, ""});
+  expect({"my prog 13009/13010 [001] 250000      7f9c9f351c27 f", "my prog", 13009, 13010, 1, kNo,
+          250000, ""});
+  for (const char* const line : {"dd cycles:  ffffffff8226ec67 g", "dd      7f9c9f351c27 g"})
+    EXPECT_TRUE(has_owner_and_frame(line)) << line;
+  for (const char* const line :
+       {" ffffffff8226ec67 g", "     7f9c9f351c27 f (/x)", "dd 12 cycles:", "  ./elf/rtld.c:2356",
+        "1.5: 1 cycles:  ffffffff8226ec67 g", "a b c 1 2 3 dead beef"})
+    EXPECT_FALSE(has_owner_and_frame(line)) << line;
+}
+
 TEST(HeaderLine, TracepointsKeepTheirFieldsApart) {
   const HeaderLine header = parse_header_line(
       "kworker/0:1-events    12 [000]  1.000002: sched:sched_switch: prev_comm=a: 5: next=b");

@@ -11,6 +11,7 @@
 #include "importers/perf_script/frame_line.h"
 #include "importers/perf_script/header_line.h"
 #include "importers/perf_script/owners.h"
+#include "importers/perf_script/sample_block.h"
 #include "importers/perf_script/script_text.h"
 #include "importers/perf_script/sources.h"
 #include "importers/perf_script/stacks.h"
@@ -22,31 +23,6 @@ using namespace perf_script;
 
 constexpr std::size_t kReleaseEvery = 16 << 20;  // bytes
 constexpr std::uint64_t kFirstMinute = 60'000'000'000;
-constexpr std::string_view kOtherRecord = "PERF_RECORD_";
-
-// Other records come with --show-mmap-events and the like, lost ones always: what stands behind
-// "PERF_RECORD_" in the line of one.
-std::optional<std::string_view> other_record(const HeaderLine& header) {
-  const std::string_view words = header.event.empty() ? header.rest : header.event;
-  const std::size_t at = words.find_first_not_of(' ');
-  if (at == std::string_view::npos || !words.substr(at).starts_with(kOtherRecord))
-    return std::nullopt;
-  return words.substr(at + kOtherRecord.size());
-}
-
-// The first line, with what tells a frame from other words that begin with hexadecimal digits.
-bool begins_with_frame(std::string_view frames) {
-  const std::string_view line = frames.substr(0, frames.find_first_of("\r\n"));
-  const auto frame = parse_frame_line(line);
-  return frame && (line.starts_with('\t') || !frame->file.empty());
-}
-
-// Without a time it has to have a thread and an event, or frames.
-bool is_sample(const HeaderLine& header, std::string_view frames) {
-  if (header.time_ns) return true;
-  if (!header.event.empty() && parse_owner(header.owner).tid) return true;
-  return begins_with_frame(frames);
-}
 
 class ScriptImport {
  public:
@@ -146,23 +122,26 @@ class ScriptImport {
     return last_ns_;
   }
 
-  // The first sample says whether there are times.
+  // The first sample says whether there are times, and the comments are of its event.
   Result<void> create(const HeaderLine& first) {
     if (writer_ != nullptr) return {};
     has_times_ = first.time_ns.has_value();
     if (has_times_ && *first.time_ns > kFirstMinute) start_ns_ = *first.time_ns;
+    const Event event = main_event(input_.text());
+    if (input_.release) input_.release();
+    const std::uint64_t interval_ns = event.name == first.event ? comments_.interval_ns : 0;
     recording::Header header;
     header.engine = kEngine;
     header.command_line = comments_.command_line;
     header.host = comments_.host;
     header.arch = comments_.arch;
     header.vcpu_count = comments_.cpus;
-    header.interval_ns = comments_.interval_ns;
+    header.interval_ns = interval_ns;
     header.start_wall_ns = comments_.wall_ns;
     header.start_monotonic_ns = start_ns_;
-    const recording::Source source = Sources::describe(
-        first.event, first.period.has_value(), has_times_ ? recording::kHostClock : kEventNumbers,
-        comments_.interval_ns);
+    const recording::Source source =
+        Sources::describe(event.name, event.has_period,
+                          has_times_ ? recording::kHostClock : kEventNumbers, interval_ns);
     RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), {source}));
     if (!has_times_) RINGSIDE_TRY(add_event_numbers(*writer_));
     sources_.begin(*writer_, source);
@@ -199,7 +178,7 @@ Likeness perf_script_likeness(const Input& input, const ImportOptions&) {
     if (!block.comment.empty()) continue;
     const HeaderLine header = parse_header_line(block.header);
     if (other_record(header)) continue;
-    const bool has_frames = begins_with_frame(block.frames);
+    const bool has_frames = begins_with_frame(block.frames) || !frame_in_line(header.rest).empty();
     const bool has_event = !header.event.empty() && parse_owner(header.owner).tid;
     if (has_event && (header.time_ns || has_frames)) return Likeness::kCertain;
     return has_frames ? Likeness::kFits : Likeness::kNone;

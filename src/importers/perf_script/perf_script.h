@@ -16,11 +16,12 @@ namespace ringside::importers {
 //                      1165 main+0x55 (/home/me/my prog)
 //
 // -F says which of its parts a line has; any of them may be missing. Without a call graph the one
-// frame stands in the sample's line. Each event is a source, and its period the weight. A number
-// alone is taken for the process and the thread: perf's default is the thread's. Frames are the
-// kernel's by their file ("[kernel.kallsyms]", "[ext4]", vmlinux), else by their address. Offsets
-// in functions are left out. perf has user code's address in its file (Linux 4.10 and later): a
-// frame without a name keeps it.
+// frame stands in the sample's line. Each event is a source, and its period the weight; the first
+// source is the event that most samples have. A number alone is taken for the process and the
+// thread: perf's default is the thread's. Frames are the kernel's by their file
+// ("[kernel.kallsyms]", "[ext4]", vmlinux), else by their address. Offsets in functions are left
+// out. perf has user code's address in its file (Linux 4.10 and later): a frame without a name
+// keeps it. Java's "a->b" of perf-map-agent is two frames: b was inlined into a.
 //
 // Times are those of perf's clock. They count from the first sample; where that is in the first
 // minute they are as they stand, because those of ringside and of `perf script --reltime` start

@@ -195,6 +195,112 @@ TEST_F(PerfScript, WithoutCallGraphs) {
   EXPECT_EQ(recorded.thread_names[1].name, "dd");
 }
 
+TEST_F(PerfScript, WithoutCallGraphsAndTimes) {
+  const auto imported = read(
+      "              dd 13009 [001]    1001001 cpu-clock:  ffffffff8226ec67 g+0x7 ([kernel])\n"
+      "          facade 13010 [000]         12 cpu-clock:      7f9c9f351c27 f (/x)\n"
+      "facade 13010 [000]         12 cpu-clock:      7f9c9f351c27 f (/x)\n");
+  ASSERT_TRUE(imported);
+  EXPECT_TRUE(imported->warnings.empty());
+  ASSERT_EQ(recorded.samples.size(), 3u);
+  EXPECT_EQ(frames(0), (Frames{"[kernel] g"}));
+  EXPECT_EQ(frames(1), (Frames{"[x] f"}));
+  EXPECT_EQ(frames(2), (Frames{"[x] f"}));
+  EXPECT_EQ(info(0).weight, 1001001u);
+  EXPECT_EQ(info(0).vcpu, VcpuId{1});
+  EXPECT_EQ(info(1).tid, 13010u);
+  EXPECT_EQ(info(2).time_ns, 2u);
+  ASSERT_EQ(recorded.thread_names.size(), 2u);
+  EXPECT_EQ(recorded.thread_names[0].name, "dd");
+}
+
+// perf script -F comm,ip,sym; -F comm,event,ip,sym; -F pid,ip; -F ip,sym.
+TEST_F(PerfScript, FewFieldsWithoutCallGraphs) {
+  const auto expect = [&](const std::string& text, const Frames& leafs) {
+    const auto imported = read(text);
+    ASSERT_TRUE(imported) << text;
+    EXPECT_TRUE(imported->warnings.empty()) << text;
+    Frames found;
+    for (const Recorded::OneSample& sample : recorded.samples) {
+      ASSERT_EQ(sample.frames.size(), 1u) << text;
+      found.push_back(sample.frames.front());
+    }
+    EXPECT_EQ(found, leafs) << text;
+  };
+  expect("              dd  ffffffff8226ec67 g\n              cc      7f9c9f351c27 f\n",
+         {"g", "f"});
+  expect("     dd cycles:  ffffffff8226ec67 g\n     cc cycles:      7f9c9f351c27 f\n", {"g", "f"});
+  expect("13009  ffffffff8226ec67\n13010      7f9c9f351c27\n",
+         {"0xffffffff8226ec67", "0x7f9c9f351c27"});
+  expect(" ffffffff8226ec67 g ([kernel])\n     7f9c9f351c27 f\n", {"[kernel] g", "f"});
+}
+
+TEST_F(PerfScript, CallChainsIndentedWithBlanksStayWhole) {
+  ASSERT_TRUE(
+      read("dd 12 cycles:\n"
+           " ffffffff8226ec67 g ([kernel])\n"
+           "             1165 main (/x)\n\n"
+           "        ffffffff8226ec67 g ([kernel])\n"
+           "                    1165 main (/x)\n\n"));
+  ASSERT_EQ(recorded.samples.size(), 2u);
+  EXPECT_EQ(frames(0), (Frames{"[kernel] g", "[x] main"}));
+  EXPECT_EQ(frames(1), (Frames{"[kernel] g", "[x] main"}));
+}
+
+// As ringside writes folded stacks.
+TEST_F(PerfScript, AnEventMayBeNamedSamples) {
+  ASSERT_TRUE(
+      read("[unknown]     0/0     0.000000000:         12 samples: \n"
+           "\t               0 copy ([unknown])\n"
+           "\t               0 main ([unknown])\n\n"
+           "[unknown]     0/0     0.000000001:          3 samples: \n"
+           "\t               0 main ([unknown])\n\n"));
+  ASSERT_EQ(recorded.samples.size(), 2u);
+  ASSERT_EQ(recorded.sources.size(), 1u);
+  EXPECT_EQ(recorded.sources[0].name, "samples");
+  EXPECT_EQ(recorded.sources[0].values[0].unit, WeightUnit::kSamples);
+  EXPECT_EQ(info(0).weight, 12u);
+  EXPECT_EQ(frames(0), (Frames{"copy", "main"}));
+  EXPECT_EQ(recorded.statistics_of[1].due, 2u);
+}
+
+TEST_F(PerfScript, TheEventWithMostSamplesIsTheFirstSource) {
+  ASSERT_TRUE(
+      read("# event : name = page-faults, , { sample_period, sample_freq } = 999, freq = 1\n"
+           "a 1/1 [000] 100.000001: page-faults: \n\t 1 f (/x)\n\n"
+           "a 1/1 [000] 100.000002:   7 cycles: \n\t 1 f (/x)\n\n"
+           "a 1/1 [000] 100.000003:   8 cycles: \n\t 1 f (/x)\n\n"));
+  ASSERT_EQ(recorded.sources.size(), 2u);
+  EXPECT_EQ(recorded.sources[0].name, "cycles");
+  EXPECT_EQ(recorded.sources[0].values[0].unit, WeightUnit::kCount);
+  EXPECT_EQ(recorded.sources[0].period, 0u);
+  EXPECT_EQ(recorded.sources[1].name, "page-faults");
+  EXPECT_EQ(recorded.statistics_of[1].due, 2u);
+  EXPECT_EQ(recorded.statistics_of[2].due, 1u);
+  EXPECT_EQ(recorded.header.start_monotonic_ns, 100000001000u);
+}
+
+// As perf-map-agent names compiled methods with others inlined into them.
+TEST_F(PerfScript, FramesOfJavaHaveTheirInlinedMethods) {
+  ASSERT_TRUE(
+      read("java 7/8 [000] 1.000001: 1 cycles:\n"
+           "\t    7f9c9f351c27 Lmain;::run->Lmain;::step->Lmath;::add (/tmp/perf-7.map)\n"
+           "\t    7f9c9f351d00 Lmain;::main (/tmp/perf-7.map)\n"
+           "\t            1165 A::operator->+0x5 (/usr/bin/java)\n\n"
+           "java 7/8 [000] 1.000002: 1 cycles:\n"
+           "\t    7f9c9f351c27 Lmain;::run->Lmain;::step->Lmath;::add (/tmp/perf-7.map)\n"
+           "\t    7f9c9f351d04 -> (/tmp/perf-7.map)\n\n"));
+  EXPECT_EQ(frames(0), (Frames{"[perf-7.map] Lmath;::add (inlined)",
+                               "[perf-7.map] Lmain;::step (inlined)", "[perf-7.map] Lmain;::run",
+                               "[perf-7.map] Lmain;::main", "[java] A::operator->"}));
+  EXPECT_EQ(frames(1),
+            (Frames{"[perf-7.map] Lmath;::add (inlined)", "[perf-7.map] Lmain;::step (inlined)",
+                    "[perf-7.map] Lmain;::run", "[perf-7.map] ->"}));
+  EXPECT_EQ(frame_of("Lmath;::add").address.value, 0x7f9c9f351c27u);
+  EXPECT_TRUE(frame_of("Lmain;::run").exact);
+  EXPECT_FALSE(frame_of("Lmain;::main").exact);
+}
+
 TEST_F(PerfScript, WithoutTimesSamplesAreNumbered) {
   ASSERT_TRUE(
       read("func_ab 15294 cpu-clock: \n\t          400570 func_b (/root/func_ab)\n\n"
@@ -360,6 +466,9 @@ TEST_F(PerfScript, ItsBeginning) {
                      "a 1/1 [000] 1.000001: 1 cycles:\n"),
             Likeness::kCertain);
   EXPECT_EQ(likeness("my prog \n\t  31c27 f\n"), Likeness::kFits);
+  EXPECT_EQ(likeness("   dd 13009 cycles:  ffffffff8226ec67 g ([kernel])\n"), Likeness::kCertain);
+  EXPECT_EQ(likeness("   dd  ffffffff8226ec67 g\n"), Likeness::kFits);
+  EXPECT_EQ(likeness(" ffffffff8226ec67 g\n"), Likeness::kFits);
   EXPECT_EQ(likeness(""), Likeness::kNone);
   EXPECT_EQ(likeness("main;read;copy 12\n"), Likeness::kNone);
   EXPECT_EQ(likeness("Thread 1 (Thread 1.1 (CPU#0 [running])):\n#0  0x1 in f ()\n"),

@@ -37,6 +37,7 @@ bool ScriptText::is_of_chain(std::size_t at) const {
   if (first == '\n' || first == '\r' || first == '#') return false;
   const std::string_view line = line_at(at);
   if (has_time(line)) return false;
+  if (has_owner_and_frame(line)) return false;
   if (first == ' ') return true;
   // Frames that somebody moved to the left.
   constexpr std::size_t kShortest = 6;  // digits of an address
@@ -59,8 +60,14 @@ bool ScriptText::next(Block& block) {
     at_ = behind_line(at_);
     return true;
   }
-  const bool is_frame =
-      (line.front() == '\t' || line.front() == ' ') && !has_time(line) && parse_frame_line(line);
+  const bool is_indented = line.front() == '\t' || line.front() == ' ';
+  const bool is_frame = is_indented && !has_time(line) && parse_frame_line(line) &&
+                        (line.front() == '\t' || !has_owner_and_frame(line));
+  if (is_frame && stands_alone(line)) {
+    block.frames = line;
+    at_ = behind_line(at_);
+    return true;
+  }
   if (!is_frame) {
     block.header = line;
     at_ = behind_line(at_);

@@ -11,6 +11,8 @@ using recording::WeightUnit;
 constexpr std::size_t kMostSources = 1000;  // readers take 1024
 constexpr std::string_view kNoEvent = "samples";
 
+std::string_view named(std::string_view event) { return event.empty() ? kNoEvent : event; }
+
 // "cpu-clock", "cpu-clock:u" or "cpu-clock/period=1000000/".
 bool is_event(std::string_view event, std::string_view name) {
   return event.starts_with(name) &&
@@ -33,6 +35,7 @@ bool is_tracepoint(std::string_view event) {
 
 WeightUnit unit_of(std::string_view event, bool has_period) {
   if (event == recording::kCpuSourceName) return WeightUnit::kTicks;
+  if (event == kNoEvent) return WeightUnit::kSamples;
   if (has_period) return is_clock(event) ? WeightUnit::kNanoseconds : WeightUnit::kCount;
   return is_tracepoint(event) ? WeightUnit::kCount : WeightUnit::kSamples;
 }
@@ -43,12 +46,12 @@ recording::Source Sources::describe(std::string_view event, bool has_period, std
                                     std::uint64_t interval_ns) {
   using recording::SourceKind;
   recording::Source source;
-  source.name = event.empty() ? kNoEvent : event;
+  source.name = named(event);
   source.kind = event == recording::kCpuSourceName ? SourceKind::kCpu : SourceKind::kOther;
   source.clock = clock;
   source.period = clock == recording::kHostClock ? interval_ns : 1;
   source.engine = kEngine;
-  const WeightUnit unit = unit_of(event, has_period);
+  const WeightUnit unit = unit_of(named(event), has_period);
   source.values = {{std::string(name_of(unit)), unit, 1}};
   return source;
 }
@@ -56,13 +59,14 @@ recording::Source Sources::describe(std::string_view event, bool has_period, std
 void Sources::begin(recording::Writer& writer, const recording::Source& first) {
   writer_ = &writer;
   clock_ = first.clock;
-  last_name_ = first.name == kNoEvent ? "" : first.name;
+  last_name_ = first.name;
   last_ = &sources_[last_name_];
   last_->id = 1;
   last_->is_cpu = first.kind == recording::SourceKind::kCpu;
 }
 
 Result<Sources::Known*> Sources::find(std::string_view event, bool has_period) {
+  event = named(event);
   if (event == last_name_) return last_;
   const std::string name(event);
   auto known = sources_.find(name);

@@ -23,7 +23,8 @@ class Sources {
   };
 
   // That of an event. Ringside's own "cpu" has ticks; clocks have nanoseconds where samples have
-  // periods; others count events, or samples where nothing says how many events there were.
+  // periods; others count events, or samples where nothing says how many events there were. Samples
+  // without an event are of "samples", as those that ringside writes of folded stacks.
   [[nodiscard]] static recording::Source describe(std::string_view event, bool has_period,
                                                   std::uint32_t clock, std::uint64_t interval_ns);
 

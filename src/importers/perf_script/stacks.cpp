@@ -15,6 +15,7 @@ using recording::StackRef;
 
 constexpr std::size_t kMostImages = 1 << 16;
 constexpr std::string_view kRedoxUnknown = "[kernel]";  // a frame without a name there
+constexpr std::string_view kArrow = "->";
 constexpr std::string_view kDeleted = " (deleted)";
 
 std::string_view without_brackets(std::string_view file) {
@@ -110,14 +111,41 @@ Result<void> Stacks::add_line(const Line& line, bool has_names) {
     return {};
   }
   if (const auto frame = parse_frame_line(line.text)) {
-    RINGSIDE_ASSIGN(const FrameEntry made, frame_of(*frame, has_names));
-    budget_.add_frame();
-    add_frame(frames_.add(line.key) = made);
-    return {};
+    const bool is_inlining =
+        frame->symbol.find(kArrow) != std::string_view::npos && is_jit_map(frame->file);
+    return is_inlining ? add_compiled(line, *frame) : add_found(line.key, *frame, has_names);
   }
   const auto source = parse_source_line(line.text);
   if (source && !chain_.empty()) return add_source_line(*source);
   ++left_out_;
+  return {};
+}
+
+Result<void> Stacks::add_found(const TextKey& key, const FrameLine& frame, bool has_names) {
+  if (const FrameEntry* const known = frames_.find(key)) {
+    add_frame(*known);
+    return {};
+  }
+  RINGSIDE_ASSIGN(const FrameEntry made, frame_of(frame, has_names));
+  budget_.add_frame();
+  add_frame(frames_.add(key) = made);
+  return {};
+}
+
+Result<void> Stacks::add_compiled(const Line& line, const FrameLine& frame) {
+  constexpr std::uint64_t kMostInlined = 64;  // the others stay with the outermost
+  std::string_view rest = frame.symbol;
+  TextKey key = line.key;
+  for (std::uint64_t i = 0; !rest.empty(); ++i) {
+    const std::size_t arrow = i == kMostInlined ? std::string_view::npos : rest.rfind(kArrow);
+    const bool is_inlined = arrow != std::string_view::npos && arrow != 0;
+    FrameLine part = frame;
+    part.symbol = is_inlined ? rest.substr(arrow + kArrow.size()) : rest;
+    part.inlined = is_inlined;
+    rest = is_inlined ? rest.substr(0, arrow) : std::string_view();
+    ++key.low;
+    if (!part.symbol.empty()) RINGSIDE_TRY(add_found(key, part, false));
+  }
   return {};
 }
 

@@ -66,6 +66,10 @@ class Stacks {
   bool take_lines(std::string_view text, bool has_names);
   [[nodiscard]] Result<StackEntry> read(std::string_view text, bool has_names);
   [[nodiscard]] Result<void> add_line(const Line& line, bool has_names);
+  // A frame of code that was compiled while the program ran: perf-map-agent names functions that
+  // were inlined there behind the one that was compiled, "outer->inlined->innermost".
+  [[nodiscard]] Result<void> add_compiled(const Line& line, const FrameLine& frame);
+  [[nodiscard]] Result<void> add_found(const TextKey& key, const FrameLine& frame, bool has_names);
   void add_frame(const FrameEntry& entry);
   [[nodiscard]] Result<FrameEntry> frame_of(FrameLine line, bool has_names);
   [[nodiscard]] Result<void> add_source_line(const SourceLine& line);
