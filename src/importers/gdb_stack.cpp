@@ -69,7 +69,9 @@ recording::StackRef GdbStack::finish() {
   join_inlined();
   find_kinds();
   finished_.clear();
-  for (const Open& open : frames_) finished_.push_back(open.frame);
+  // The mark of a signal is no function.
+  for (const Open& open : frames_)
+    if (!open.is_signal || frames_.size() == 1) finished_.push_back(open.frame);
   is_kernel_ = !finished_.empty() && finished_.front().kind == FrameKind::kKernel;
   frames_.clear();
   const recording::StackRef stack = writer_.add_stack(finished_);

@@ -23,10 +23,16 @@ constexpr std::size_t kBeginning = 64 << 10;     // bytes that show whether it i
 constexpr std::size_t kFirstCapture = 1 << 20;   // bytes that it has, at most
 constexpr std::size_t kReleaseEvery = 64 << 20;  // bytes
 
+// The rest of a line behind the mark of a round. Some scripts end no line behind the mark.
+std::string_view behind_round(std::string_view line) {
+  const std::size_t mark = line.find(kRound);
+  return mark == std::string_view::npos ? line : line.substr(mark + kRound.size());
+}
+
 std::uint32_t vcpus_of_first_capture(std::string_view text) {
   std::unordered_set<std::uint32_t> seen;
   for (GdbLineReader lines(text.substr(0, kFirstCapture)); !lines.empty();) {
-    const auto thread = parse_gdb_thread(lines.take());
+    const auto thread = parse_gdb_thread(behind_round(lines.take()));
     if (thread && thread->cpu && !seen.insert(*thread->cpu).second) break;
   }
   return static_cast<std::uint32_t>(seen.size());
@@ -111,8 +117,9 @@ class GdbImport {
     line_ = lines.number();
     if (line.starts_with('#')) return take_frame(line, text);
     if (const auto stop = stop_in(line)) stop_ = *stop;
-    if (line.find(kRound) != std::string_view::npos) return end_capture();
-    if (const auto thread = parse_gdb_thread(line)) return begin(*thread);
+    const std::string_view rest = behind_round(line);
+    if (rest.size() != line.size()) RINGSIDE_TRY(end_capture());
+    if (const auto thread = parse_gdb_thread(rest)) return begin(*thread);
     return {};
   }
 
@@ -278,7 +285,7 @@ Likeness gdb_text_likeness(const Input& input, const ImportOptions&) {
     if (line.find('\0') != std::string_view::npos) return Likeness::kNone;
     if (was_thread && is_frame(line, 0)) return Likeness::kCertain;
     if (was_first && is_frame(line, 1)) return Likeness::kFits;
-    was_thread = parse_gdb_thread(line).has_value();
+    was_thread = parse_gdb_thread(behind_round(line)).has_value();
     was_first = is_frame(line, 0);
   }
   return Likeness::kNone;

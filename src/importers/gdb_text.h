@@ -19,12 +19,14 @@ namespace ringside::importers {
 // A vCPU's stack is a sample of the source "cpu", whether the vCPU runs or is halted; that of
 // another thread is one of the source "threads". Stacks without a thread's line are of "threads",
 // too: frame #0 begins one. There are no times: the time of a sample is the number of its capture,
-// which ends where a thread comes again, and at the line that Asterinas' profiler puts between
+// which ends where a thread comes again, and at the mark that Asterinas' profiler puts between
 // rounds.
 //
 // Names are as gdb prints them, without arguments. A frame without an address is a function into
 // which the one before it was inlined, and has its address; addresses are those of gdb, so that of
 // a caller is where it returns to. Code in the upper half of the address space is the kernel's.
+// "<signal handler called>" is no function, and no frame: a handler's caller is the code that the
+// signal interrupted.
 
 // kCertain where the beginning has a thread's line and a frame behind it; kFits where it has
 // frames #0 and #1 one behind the other.

@@ -284,11 +284,38 @@ TEST_F(GdbText, ThreadsOfAProgram) {
 TEST_F(GdbText, CodeThatASignalInterruptedIsWhereItWas) {
   ASSERT_TRUE(read(kProgram));
   EXPECT_EQ(frames(1),
-            (std::vector<std::string>{"__libc_pause", "handler", "<signal handler called>",
-                                      "__pthread_kill_implementation", "[libc.so.6] __GI_raise"}));
+            (std::vector<std::string>{"__libc_pause", "handler", "__pthread_kill_implementation",
+                                      "[libc.so.6] __GI_raise"}));
   EXPECT_FALSE(frame_of("handler").exact);
   EXPECT_TRUE(frame_of("__pthread_kill_implementation").exact);
   EXPECT_FALSE(frame_of("__GI_raise").exact);
+}
+
+TEST_F(GdbText, ASignalAloneIsAStack) {
+  ASSERT_TRUE(read("#0  <signal handler called>\n#1  0x20 in b ()\n#0  <signal handler called>\n"));
+  ASSERT_EQ(recorded.samples.size(), 2u);
+  EXPECT_EQ(frames(0), (std::vector<std::string>{"b"}));
+  EXPECT_TRUE(frame_of("b").exact);
+  EXPECT_EQ(frames(1), (std::vector<std::string>{"<signal handler called>"}));
+}
+
+TEST_F(GdbText, AThreadMayStandBehindTheMarkOfARound) {
+  const std::string mark = "-<!OSDK_PROF_BT_ROUND!>-";
+  const std::string text = mark + "Thread 1 (Thread 1.1 (CPU#0 [running])):\n#0  0x10 in a ()\n" +
+                           mark + "Thread 2 (Thread 1.2 (CPU#1 [running])):\n#0  0x20 in b ()\n" +
+                           mark + "Thread 3 (Thread 0x7f41 (LWP 6643) \"x\"):\n#0  0x30 in c ()\n" +
+                           mark;
+  const auto imported = read(text);
+  ASSERT_TRUE(imported);
+  EXPECT_TRUE(imported->warnings.empty());
+  ASSERT_EQ(recorded.samples.size(), 3u);
+  EXPECT_EQ(info(0).vcpu, VcpuId{0});
+  EXPECT_EQ(info(1).vcpu, VcpuId{1});
+  EXPECT_EQ(info(2).tid, 6643u);
+  EXPECT_EQ(info(0).time_ns, 0u);
+  EXPECT_EQ(info(1).time_ns, 1u);
+  EXPECT_EQ(info(2).time_ns, 2u);
+  EXPECT_EQ(gdb_text_likeness({"input", as_bytes(text), {}}, {}), Likeness::kCertain);
 }
 
 // A terminal has colours, and lines that are wrapped.
@@ -313,8 +340,7 @@ TEST_F(GdbText, ColorsAndWrappedLines) {
   ASSERT_TRUE(imported);
   EXPECT_TRUE(imported->warnings.empty());
   EXPECT_EQ(frames(0),
-            (std::vector<std::string>{"__libc_pause", "handler", "<signal handler called>",
-                                      "__pthread_kill_implementation",
+            (std::vector<std::string>{"__libc_pause", "handler", "__pthread_kill_implementation",
                                       "[libc.so.6] __pthread_kill_internal"}));
   const auto pause = frame_of("__libc_pause");
   EXPECT_EQ(recorded.texts[pause.file], "../sysdeps/unix/sysv/linux/pause.c");
