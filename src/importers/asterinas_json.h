@@ -9,9 +9,9 @@ namespace ringside::importers {
 // The JSON of Asterinas' profiler (asterinas @ 60494858, osdk/src/commands/profile.rs), which
 // ringside writes, too: {"stack_traces":[{"0":["leaf",…,"root"],"1":[…]},…]}. An array of captures,
 // each an object with the stacks of CPUs by number. Functions are called as the profiler cleans
-// names up; "??" is a frame that it found no name for. There are neither addresses nor times: a
-// capture is a tick, and its number is the time of its samples. One without a stack is a skipped
-// sample of no vCPU.
+// names up, and blanks in names stay; "??" is a frame that it found no name for. There are neither
+// addresses nor times: a capture is a tick, and its number is the time of its samples. One without
+// a stack is a skipped sample of no vCPU.
 
 // kCertain where "stack_traces" is the first member.
 [[nodiscard]] Likeness asterinas_json_likeness(const Input& input, const ImportOptions& options);

@@ -55,6 +55,12 @@ TEST_F(AsterinasJson, AnUnknownFrameHasNoName) {
               recorded.frames[i].function == 0 ? FrameKind::kCode : FrameKind::kKernel);
 }
 
+TEST_F(AsterinasJson, NamesKeepTheirBlanks) {
+  ASSERT_TRUE(read(R"({"stack_traces":[{"0":["<T as Drop>::drop","call_once {shim} ","a  b"]}]})"));
+  EXPECT_THAT(recorded.samples.at(0).frames,
+              ElementsAre("<T as Drop>::drop", "call_once {shim} ", "a  b"));
+}
+
 TEST_F(AsterinasJson, EmptyCapturesKeepTheirNumber) {
   ASSERT_TRUE(read(R"({"stack_traces":[{},{},{"4":["f"]},{},{"4":["f"]}]})"));
   ASSERT_EQ(recorded.samples.size(), 5u);

@@ -112,6 +112,12 @@ class Imports(cli_case.CliCase):
         self.assertSays(self.ringside("export", captures, "--cpu-mask", "0"), WRONG_USAGE, "--cpu-mask 0")
         self.assertSays(self.ringside("export", captures, "--cpu-mask", "1", "--cpu", "0"), WRONG_USAGE, "--cpu")
 
+    def test_names_with_blanks_are_kept(self):
+        captures = {"stack_traces": [{"0": ["<T as Drop>::drop", "call_once {shim}", "main loop"]}]}
+        self.write("captures", json.dumps(captures))
+        self.assertEqual(self.json_of("captures"), captures)
+        self.assertEqual(self.folded("captures"), "main loop;call_once {shim};<T as Drop>::drop 1\n")
+
     def test_files_of_other_kinds_are_named(self):
         for contents, text in ((b"JAVA PROFILE 1.0.2\0", "asprof -o collapsed"), (b"FLR\0\0\2", "jfrconv"),
                                (b"{\"traceEvents\":[]}", "is a trace of Chrome"), ("words\n".encode("utf-16"), "iconv")):

@@ -93,9 +93,16 @@ class CaptureWriter final : public profile::SampleReceiver {
       const profile::Frame& function = all.frames[frame.functions[i]];
       names += function.kind == profile::Kind::kUnknown
                    ? ",\"??\""
-                   : "," + json_quoted(symbols::asterinas_name(all.name(function)));
+                   : "," + json_quoted(clean_name(std::string(all.name(function))));
     }
     return names;
+  }
+
+  // Names that come from such JSON are cleaned up already. Blanks in them are theirs.
+  [[nodiscard]] std::string clean_name(std::string name) const {
+    constexpr std::string_view kOwn = "asterinas-json";
+    const bool is_clean = profile_.profile().header.engine == kOwn;
+    return is_clean ? std::move(name) : symbols::asterinas_name(name);
   }
 
   DetailedProfile& profile_;
