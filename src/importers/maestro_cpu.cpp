@@ -134,13 +134,18 @@ Result<recording::Writer*> create(Target& target) {
 
 Result<bool> MaestroCpuReader::next(std::vector<GuestVirt>& addresses) {
   addresses.clear();
-  if (reader_.empty()) return false;
-  const std::size_t offset = reader_.offset();
-  RINGSIDE_ASSIGN(const auto count, reader_.read<std::uint8_t>());
-  if (count == 0 || count > kMostFrames)
+  std::size_t offset = 0;
+  std::uint8_t count = 0;
+  while (count == 0) {
+    if (reader_.empty()) return false;
+    offset = reader_.offset();
+    RINGSIDE_ASSIGN(count, reader_.read<std::uint8_t>());
+    if (count == 0) ++skipped_;
+  }
+  if (count > kMostFrames)
     return fail(ErrorCode::kFormat,
                 "no raw data of Maestro's CPU profiler: a sample of {} addresses at offset {:#x}, "
-                "which has 1 to {}",
+                "which has at most {}",
                 count, offset, kMostFrames);
   for (unsigned i = 0; i < count; ++i) {
     RINGSIDE_ASSIGN(const auto address, reader_.read<std::uint64_t>());
@@ -152,6 +157,7 @@ Result<bool> MaestroCpuReader::next(std::vector<GuestVirt>& addresses) {
 Likeness maestro_likeness(const Input& input, const ImportOptions& options) {
   MaestroCpuReader reader(input.bytes);
   std::vector<GuestVirt> addresses;
+  std::uint64_t samples = 0;
   std::uint64_t frames = 0;
   std::uint64_t others = 0;  // frames that are no address
   bool is_in_kernel = options.kernel_code.empty();
@@ -159,13 +165,15 @@ Likeness maestro_likeness(const Input& input, const ImportOptions& options) {
     const auto more = reader.next(addresses);
     if (!more || (*more && !is_address(addresses.front()))) return Likeness::kNone;
     if (!*more) break;
+    ++samples;
     frames += addresses.size();
     for (const GuestVirt address : addresses) {
       if (!is_address(address)) ++others;
       is_in_kernel = is_in_kernel || options.is_kernel_code(address);
     }
   }
-  return frames != 0 && others * 4 <= frames && is_in_kernel ? Likeness::kFits : Likeness::kNone;
+  const bool is_code = frames != 0 && others * 4 <= frames && is_in_kernel;
+  return is_code && reader.skipped() <= samples ? Likeness::kFits : Likeness::kNone;
 }
 
 Result<Imported> import_maestro(std::span<const Input> inputs, const ImportOptions& options,
@@ -176,8 +184,8 @@ Result<Imported> import_maestro(std::span<const Input> inputs, const ImportOptio
   auto more = reader.next(addresses);
   if (!more) return fail(more.error().code, "{}: {}", input.name, more.error().message);
   if (!*more)
-    return fail(ErrorCode::kTruncated, "{}: offset 0x0: it is empty, and a sample should begin",
-                input.name);
+    return fail(ErrorCode::kTruncated, "{}: offset 0x0: it {}, and a sample should begin",
+                input.name, input.bytes.empty() ? "is empty" : "holds zeros only");
   RINGSIDE_ASSIGN(recording::Writer* const writer, create(target));
   Import import(options, *writer);
   std::size_t released_at = 0;
@@ -191,11 +199,14 @@ Result<Imported> import_maestro(std::span<const Input> inputs, const ImportOptio
   }
   Imported imported;
   imported.records = import.samples();
-  if (!more) {
+  if (!more)
     imported.warnings.push_back(
         fmt::format("{}: the rest is left out: {}", input.name, more.error().message));
-    RINGSIDE_TRY(writer->add_warning(imported.warnings.front()));
-  }
+  if (reader.skipped() != 0)
+    imported.warnings.push_back(fmt::format("{}: samples without an address are left out: {} of {}",
+                                            input.name, reader.skipped(),
+                                            reader.skipped() + import.samples()));
+  for (const std::string& warning : imported.warnings) RINGSIDE_TRY(writer->add_warning(warning));
   RINGSIDE_TRY(import.add_statistics());
   return imported;
 }

@@ -93,12 +93,27 @@ TEST_F(MaestroImport, KeepsWhatCameBeforeADamage) {
   ASSERT_TRUE(cut);
   EXPECT_EQ(recorded.samples.size(), 1u);
   EXPECT_THAT(cut->warnings, ElementsAre(AllOf(HasSubstr("left out"), HasSubstr("0x1a"))));
-  for (const int count : {0, 65, 255}) {
+  for (const int count : {65, 255}) {
     const auto damaged = read(kText + static_cast<char>(count) + std::string(2040, 'x'));
     ASSERT_TRUE(damaged) << count;
     EXPECT_EQ(recorded.samples.size(), 2u);
     EXPECT_THAT(damaged->warnings, ElementsAre(HasSubstr("offset 0x22")));
   }
+}
+
+TEST_F(MaestroImport, ASampleWithoutAnAddressIsSkipped) {
+  const std::string none(1, '\0');
+  const auto imported = read(none + kText + none + none + kText.substr(0, 25));
+  ASSERT_TRUE(imported);
+  EXPECT_EQ(imported->records, 3u);
+  EXPECT_THAT(times(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(stacks().at(2), ElementsAre("0xc0100010", "0xc0100104", "0xc0100208"));
+  EXPECT_THAT(imported->warnings,
+              ElementsAre("input: samples without an address are left out: 3 of 6"));
+  EXPECT_EQ(recorded.statistics_of[1].due, 3u);
+  const auto empty = read(std::string(9, '\0'));
+  ASSERT_FALSE(empty);
+  EXPECT_THAT(empty.error().message, HasSubstr("holds zeros only"));
 }
 
 TEST_F(MaestroImport, WhatHasNoSampleIsAnError) {
@@ -119,6 +134,8 @@ TEST(MaestroLikeness, IsOfAllSamples) {
   EXPECT_EQ(likeness(kText.substr(0, 25)), Likeness::kFits);  // the first of the two
   for (std::size_t size = 0; size < kText.size(); ++size)
     EXPECT_TRUE(size == 25 || likeness(kText.substr(0, size)) == Likeness::kNone) << size;
+  EXPECT_EQ(likeness(kText + std::string(2, '\0')), Likeness::kFits);
+  EXPECT_EQ(likeness(kText + std::string(3, '\0')), Likeness::kNone);
   // A text that would parse: a line of 8 letters behind a newline, which is 10.
   EXPECT_EQ(likeness("\n" + std::string(80, 'a')), Likeness::kNone);
   ImportOptions options;
