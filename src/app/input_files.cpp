@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "app/unpacked_input.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/zeros.h"
@@ -76,6 +77,11 @@ Result<std::vector<importers::Input>> open_inputs(const std::vector<InputFile>& 
     Bytes bytes = file->bytes();
     if (input.is_padded) bytes = without_padding(without_last_hole(input.path, bytes));
     opened.push_back({input.name, bytes, [file] { file->release_pages(); }});
+    RINGSIDE_ASSIGN(const auto content, unpacked(opened.back()));
+    if (content == nullptr) continue;
+    opened.back().bytes = content->bytes();
+    opened.back().release = [content] { content->release_pages(); };
+    opened.back().was_compressed = true;
   }
   return opened;
 }

@@ -20,7 +20,7 @@ struct InputFile {
 [[nodiscard]] Result<std::string> path_of_input(const std::string& input);
 
 // Files as importers read them. They are mapped as long as their Inputs live. "-" is standard
-// input.
+// input. Compressed files are unpacked (unpacked_input.h).
 [[nodiscard]] Result<std::vector<importers::Input>> open_inputs(
     const std::vector<std::string>& inputs);
 // A text that is padded loses the zeros behind it. Binary formats have their own ends.

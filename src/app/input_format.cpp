@@ -72,7 +72,11 @@ Result<std::string> format_of_inputs(
   const auto filled = std::find_if(inputs.begin(), inputs.end(),
                                    [](const Input& input) { return !input.bytes.empty(); });
   const Input& first = filled == inputs.end() ? inputs.front() : *filled;
-  if (const auto own = own_format_of(first)) return *own;
+  const auto own = own_format_of(first);
+  if (own && first.was_compressed)
+    return fail(ErrorCode::kFormat, "{} is a compressed file of ringside: unpack it first",
+                first.name);
+  if (own) return *own;
   ImportOptions options;
   const auto certain = alike(inputs, options, Likeness::kCertain);
   if (!certain.empty()) return one_of(certain, first);

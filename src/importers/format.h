@@ -25,6 +25,7 @@ struct Input {
   // Gives back the memory of pages that were read; may be empty. Formats that read large files in
   // one pass call it now and then.
   std::function<void()> release;
+  bool was_compressed = false;  // `bytes` are what a compressed file holds
 
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -1,5 +1,8 @@
 """Files of other profilers as inputs: which format they are, standard input, what is refused, Asterinas' way of working."""
+import bz2
+import gzip
 import json
+import lzma
 import struct
 import subprocess
 
@@ -19,6 +22,11 @@ dd 12 [001] 100.000001: 250000 cpu-clock:
 \t          401020 main+0x20 (/bin/dd)
 
 """
+
+
+def stored_zstd(contents):
+    """One frame of zstd with one block that is stored as it is (RFC 8878): less than 256 bytes."""
+    return b"\x28\xb5\x2f\xfd\x20" + bytes([len(contents)]) + struct.pack("<I", len(contents) << 3 | 1)[:3] + contents
 
 
 class Imports(cli_case.CliCase):
@@ -125,6 +133,44 @@ class Imports(cli_case.CliCase):
             result = self.ringside("report", "file")
             self.assertSays(result, FAILED, "ringside: file is ", text)
             self.assertEqual(result.said.count("\n"), 1, result.said)
+
+    def test_compressed_files_are_unpacked(self):
+        text = PERF_SCRIPT.encode()
+        for pack in (gzip.compress, bz2.compress, lzma.compress, stored_zstd):
+            with self.subTest(pack=pack.__name__):
+                for contents, count in ((pack(text), 250000), (pack(text) + pack(text), 500000)):
+                    (self.folder / "packed").write_bytes(contents)
+                    self.assertEqual(self.folded("packed"), f"dd;main;vfs_read;copy_user {count}\n")
+        (self.folder / "packed").write_bytes(gzip.compress(b"main;read 12\n"))
+        self.assertEqual(self.folded("packed"), "main;read 12\n")
+        (self.folder / "packed").write_bytes(gzip.compress(json.dumps(CAPTURES).encode()))
+        self.assertEqual(self.json_of("packed"), CAPTURES)
+        piped = subprocess.run([cli_case.program(), "export", "-i", "-"], input=bz2.compress(text), capture_output=True,
+                               check=True, timeout=limits.STEP)
+        self.assertEqual(piped.stdout, b"dd;main;vfs_read;copy_user 250000\n")
+
+    def test_a_profile_of_pprof_is_read_as_it_is(self):
+        self.write("t.folded", "main;read 12\n")
+        self.assertSays(self.ringside("import", "t.folded", "-o", "t.data"), DONE)
+        self.assertSays(self.ringside("export", "t.data", "-o", "t.pb.gz"), DONE)
+        self.assertEqual((self.folder / "t.pb.gz").read_bytes()[:2], b"\x1f\x8b")
+        self.assertEqual(self.folded("t.pb.gz"), "main;read 12\n")
+        (self.folder / "t.pb.bz2").write_bytes(bz2.compress((self.folder / "t.pb.gz").read_bytes()))
+        self.assertEqual(self.folded("t.pb.bz2"), "main;read 12\n")
+
+    def test_compressed_files_that_cannot_be_unpacked(self):
+        packed = gzip.compress(PERF_SCRIPT.encode())
+        for contents, text in ((packed[:-12], "the stream is damaged or ends too early"), (packed + b"x", "behind its end"),
+                               (bz2.compress(b"main 1\n")[:20], "compressed with bzip2")):
+            (self.folder / "packed").write_bytes(contents)
+            result = self.ringside("report", "packed")
+            self.assertSays(result, FAILED, "packed: it is compressed with", "cannot be unpacked", text)
+            self.assertEqual(result.said.count("\n"), 1, result.said)
+        (self.folder / "packed").write_bytes(gzip.compress(b"words\n"))
+        self.assertSays(self.ringside("report", "packed"), FAILED, "packed is not a recording")
+        recording = self.recording("--duration", "0.2")
+        (self.folder / "packed").write_bytes(gzip.compress((self.folder / recording).read_bytes()))
+        self.assertSays(self.ringside("report", "packed"), FAILED, "packed is a compressed file of ringside: unpack it")
 
     def test_perf_script_of_folded_stacks_reads_back(self):
         self.write("t.folded", "main 3\nmain;read;copy 12\n")
