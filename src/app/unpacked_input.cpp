@@ -16,7 +16,13 @@ namespace {
 
 using kernel_image::Compression;
 
-constexpr std::size_t kMostUnpacked = std::size_t{1} << 30;
+// A file may become 256 MB, and another 100 bytes for each of its own, up to 1 GB.
+std::size_t most_unpacked(std::size_t packed) {
+  constexpr std::size_t kAlways = 256 << 20;
+  constexpr std::size_t kMostRatio = 100;
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  return packed > (kMost - kAlways) / kMostRatio ? kMost : kAlways + kMostRatio * packed;
+}
 
 // As their programs name the file that they make.
 std::optional<Compression> packed_with(const importers::Input& input) {
@@ -37,10 +43,10 @@ bool is_read_as_it_is(const importers::Input& input) {
   });
 }
 
-std::string reason(const Error& error) {
+std::string reason(const Error& error, std::size_t most) {
   if (error.code != ErrorCode::kUnsupported) return error.message;
-  return fmt::format("it holds more than {} MiB, or needs more memory: unpack it by hand",
-                     kMostUnpacked >> 20);
+  return fmt::format("it holds more than {} MiB, or needs too much memory: unpack it by hand",
+                     most >> 20);
 }
 
 tl::unexpected<Error> not_unpacked(const std::string& name, Compression compression,
@@ -55,12 +61,13 @@ Result<std::shared_ptr<const MappedFile>> unpacked(const importers::Input& input
   const auto compression = packed_with(input);
   if (!compression || is_read_as_it_is(input)) return nullptr;
   RINGSIDE_ASSIGN(const UniqueFd file, disk_image::make_temporary_file());
-  std::size_t left = kMostUnpacked;
+  const std::size_t most = most_unpacked(input.bytes.size());
+  std::size_t left = most;
   Bytes rest = input.bytes;
   // Programs that work on several processors write several streams.
   while (!rest.empty() && kernel_image::compression_of(rest) == compression) {
     const auto stream = kernel_image::decompress_stream(*compression, rest, left);
-    if (!stream) return not_unpacked(input.name, *compression, reason(stream.error()));
+    if (!stream) return not_unpacked(input.name, *compression, reason(stream.error(), most));
     RINGSIDE_TRY(write_all(file.get(), stream->bytes, "the unpacked " + input.name));
     left -= stream->bytes.size();
     rest = rest.subspan(stream->used);

@@ -161,6 +161,7 @@ class Imports(cli_case.CliCase):
     def test_compressed_files_that_cannot_be_unpacked(self):
         packed = gzip.compress(PERF_SCRIPT.encode())
         for contents, text in ((packed[:-12], "the stream is damaged or ends too early"), (packed + b"x", "behind its end"),
+                               (gzip.compress(bytes(300 << 20)), "it holds more than"),
                                (bz2.compress(b"main 1\n")[:20], "compressed with bzip2")):
             (self.folder / "packed").write_bytes(contents)
             result = self.ringside("report", "packed")
