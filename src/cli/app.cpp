@@ -10,6 +10,7 @@
 #include "cli/command_words.h"
 #include "cli/completion/completion.h"
 #include "cli/options.h"
+#include "cli/other_spellings.h"
 #include "cli/project_settings.h"
 #include "cli/terminal.h"
 #include "cli/verbs/annotate_verb.h"
@@ -73,6 +74,7 @@ int run_verbs(std::vector<std::string> words) {
       ->one_of({"bash", "zsh", "fish"})
       ->trigger_on_parse();
 
+  if (const auto spelt = respell(words); !spelt) return report(spelt);
   const auto verbs = make_verbs();
   ProjectFlags project_flags;
   for (const auto& verb : verbs) {
@@ -80,7 +82,8 @@ int run_verbs(std::vector<std::string> words) {
     sub->examples(verb->examples());
     if (verb->takes_command()) sub->takes_words("[[--] QEMU [ARGUMENTS …]]");
     verb->add_options(*sub);
-    project_flags.add_to(*sub);
+    // Emerald's profiler has -p.
+    project_flags.add_to(*sub, verb->name() == "profile" ? "-p,--profile" : "--profile");
   }
   std::string known;
   bool is_known = words.empty() || words[0].starts_with('-');

@@ -105,9 +105,9 @@ std::string in_folder(const std::filesystem::path& folder, const Option& option,
 
 }  // namespace
 
-void ProjectFlags::add_to(App& verb) {
+void ProjectFlags::add_to(App& verb, const std::string& names) {
   App& advanced = verb.section(kAdvancedSection);
-  advanced.add_option("--profile", profile, "Take the settings of [profile.NAME] in ringside.toml")
+  advanced.add_option(names, profile, "Take the settings of [profile.NAME] in ringside.toml")
       ->type_name("NAME");
   advanced
       .add_option(

@@ -15,7 +15,8 @@ namespace ringside::cli {
 struct ProjectFlags {
   std::string file;     // --project; empty: the nearest ringside.toml, "none": none
   std::string profile;  // --profile
-  void add_to(App& verb);
+  // `names` of the option for a profile: "--profile".
+  void add_to(App& verb, const std::string& names = "--profile");
 };
 
 // A ringside.toml beside the verbs' options.

@@ -43,7 +43,7 @@ void add_count(App& when, app::SamplingSettings& settings, Counted counted) {
 void add_when(App& when, app::SamplingSettings& settings, Counted counted) {
   when.add_option("-d,--duration", settings.duration_s, "Sample for this long")
       ->type_name("SECONDS")
-      ->range(1e-3, 1e9);
+      ->range(counted == Counted::kRounds ? 0 : 1e-3, 1e9);  // profile: 0 is one shot
   add_count(when, settings, counted);
   when.add_option("-D,--delay", settings.delay_s, "Wait before the first sample")
       ->type_name("SECONDS")
@@ -62,8 +62,17 @@ void add_when(App& when, app::SamplingSettings& settings, Counted counted) {
 
 void add_guest(App& guest, app::SamplingSettings& settings) {
   guest
-      .add_option("--gdb,--remote", settings.gdb,
+      .add_option("--gdb", settings.gdb,
                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
+      ->type_name("ADDR");
+  guest
+      .add_option_function(
+          "--remote",
+          [&settings](const std::string& address) {
+            settings.gdb = address;
+            settings.is_osdks = true;
+          },
+          "The same, as Asterinas' OSDK has it: an --interval without a unit is in seconds")
       ->type_name("ADDR");
   guest
       .add_option_function(

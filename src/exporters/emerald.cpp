@@ -103,6 +103,33 @@ Result<void> write_emerald_folded(const Profile& profile, Sink& sink) {
   return {};
 }
 
+Result<void> write_emerald_outcome(const Profile& profile, const std::string& path, Sink& sink) {
+  return sink.write(
+      fmt::format("Writing {0} samples to {1}\nFolded stack samples written to: {1}\n"
+                  "Generate flamegraph with: flamegraph.pl {1} > flamegraph.svg\n",
+                  lines_of(profile).size(), profile::sanitize(path)));
+}
+
+Result<void> write_emerald_stacks(const Profile& profile, Sink& sink) {
+  const views::Summary summary = views::make_summary(profile);
+  const std::uint64_t took = summary.stops == 0 ? 0 : summary.pause_total_ns / summary.stops;
+  std::map<std::uint16_t, const SampleGroup*> by_vcpu;
+  for (const SampleGroup& group : profile.samples)
+    if (profile.is_sampled(group)) by_vcpu.try_emplace(profile.owner_of(group).vcpu.value, &group);
+  for (const auto& [vcpu, group] : by_vcpu) {
+    const bool user = is_in_user_code(*group, profile);
+    const Owner& owner = profile.owner_of(*group);
+    std::string text = profile.header.vcpu_count > 1 ? fmt::format("vCPU {}\n", vcpu) : "";
+    text += fmt::format("Current stack trace (took {}) ({}):\n", rust_duration(took),
+                        user ? process_of(owner, profile) : "kernel");
+    const auto frames = profile.stacks.frames_of(group->stack);
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      text += fmt::format("{:>3}: {}\n", i, profile.name(frames[frames.size() - 1 - i]));
+    RINGSIDE_TRY(sink.write(text));
+  }
+  return {};
+}
+
 Result<void> write_emerald_statistics(const Profile& profile, bool top, Sink& sink) {
   const views::Summary summary = views::make_summary(profile);
   const Lines lines = lines_of(profile);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "exporters/sink.h"
 #include "profile/profile.h"
 
@@ -16,5 +18,14 @@ namespace ringside::exporters {
 // that --kernel-only and --user-only leave out are not failed ones.
 [[nodiscard]] Result<void> write_emerald_statistics(const profile::Profile& profile, bool top,
                                                     Sink& sink);
+
+// Its lines about folded stacks that were written to the file `path`.
+[[nodiscard]] Result<void> write_emerald_outcome(const profile::Profile& profile,
+                                                 const std::string& path, Sink& sink);
+
+// The stack of each vCPU, as it prints that of its one: "Current stack trace (took 1.5ms)
+// (kernel):" and the frames, the leaf first. With several vCPUs each head line has a line "vCPU N"
+// in front.
+[[nodiscard]] Result<void> write_emerald_stacks(const profile::Profile& profile, Sink& sink);
 
 }  // namespace ringside::exporters

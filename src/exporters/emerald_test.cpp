@@ -41,6 +41,31 @@ TEST(Emerald, FoldedStacksAreOfTheKernelOrOfAProcess) {
             "User PID=? (<unknown>);[user] 1\n");
 }
 
+TEST(Emerald, StacksOfOneShot) {
+  TestRecording recording("emerald");
+  recording.name(3, 0, "shell");
+  recording.add({"kernel_main|schedule", 1}).add({"user:_start|user:main", 1, 1, 3, {}});
+  const std::string text = text_of([&, profile = recording.profile()](Sink& sink) {
+    return write_emerald_stacks(profile, sink);
+  });
+  const std::string head = "vCPU 0\nCurrent stack trace (took 0ns) (kernel):\n";
+  EXPECT_EQ(text, head +
+                      "  0: schedule\n  1: kernel_main\n"
+                      "vCPU 1\nCurrent stack trace (took 0ns) (User PID=3 (shell)):\n"
+                      "  0: main\n  1: _start\n");
+}
+
+TEST(Emerald, WhatFollowsAFile) {
+  TestRecording recording("emerald");
+  recording.add({"kernel_main|schedule", 4}).add({"kernel_main|idle", 1});
+  const std::string text = text_of([&, profile = recording.profile()](Sink& sink) {
+    return write_emerald_outcome(profile, "out.folded", sink);
+  });
+  EXPECT_EQ(text,
+            "Writing 2 samples to out.folded\nFolded stack samples written to: out.folded\n"
+            "Generate flamegraph with: flamegraph.pl out.folded > flamegraph.svg\n");
+}
+
 TEST(Emerald, Statistics) {
   TestRecording recording("emerald");
   recording.name(3, 0, "shell").name(4, 0, "shell");

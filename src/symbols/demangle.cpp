@@ -73,10 +73,12 @@ std::string demangle(std::string_view raw, DemangleStyle style) {
   const std::string mangled = no_hash ? with_hash(raw) : std::string(split.mangled);
   const bool rust = rust_v0 || rust_hash || no_hash;
   const bool brief = style == DemangleStyle::kShort;
+  // A template's return type stands in front of its name where its parameters stand behind it.
+  const bool types = !brief && style != DemangleStyle::kAsterinas;
   const bool hashes = style == DemangleStyle::kVerbose && !no_hash;
   std::string name =
       rust ? take(rust_demangle(mangled.c_str(), hashes ? DMGL_VERBOSE : 0))
-           : take(cplus_demangle_v3(mangled.c_str(), brief ? 0 : DMGL_PARAMS | DMGL_ANSI));
+           : take(cplus_demangle_v3(mangled.c_str(), types ? DMGL_PARAMS | DMGL_ANSI : 0));
   if (name.empty()) return std::string(raw);
   if (style == DemangleStyle::kAsterinas) return asterinas_name(name);
   if (brief) name = shorten(name);

@@ -49,6 +49,9 @@ TEST(Demangle, AsterinasCleansUpWholeNames) {
   EXPECT_EQ(asterinas_name("(anonymous namespace)::put(char)"), "put");
   EXPECT_EQ(asterinas_name("plain_c_name"), "plain_c_name");
   EXPECT_EQ(demangle("_ZN3foo3barEiPKc", DemangleStyle::kAsterinas), "foo::bar");
+  // int add<int>(int, int), whose first word is its return type
+  EXPECT_EQ(demangle("_Z3addIiET_S0_S0_", DemangleStyle::kAsterinas), "add");
+  EXPECT_EQ(demangle("_ZN2ns3putIcEEvT_", DemangleStyle::kAsterinas), "ns::put");
 }
 
 TEST(Demangle, RustV0) {

@@ -6,7 +6,13 @@ import viewer_case
 from firefox_tool import FirefoxToolCase
 
 HEAD = re.compile(r"^(\S.*?) +(-?\d+)/(-?\d+) +\[(\d+)\] (\d+)\.(\d{9}): +(\d+) (.+): $")
-REDOX_FRAME = re.compile(r"^\t *[0-9a-f]+ \[unknown\] \((.*)\)$")
+REDOX_FRAME = re.compile(r"^\t *[0-9a-f]+ (\S.*)$")
+
+
+def collapsed(frame):
+    """A frame as inferno-collapse-perf names it: it splits at the last blank, and the image names a frame without a symbol."""
+    name, image = REDOX_FRAME.match(frame).group(1).rsplit(" ", 1)
+    return f"[{image[1:-1]}]" if name == "[unknown]" else name
 
 
 class PerfScript(FirefoxToolCase):
@@ -46,14 +52,14 @@ class PerfScript(FirefoxToolCase):
         self.each_recording(check)
 
     def test_redox_styles(self):
-        """The naming of its published pictures, as inferno-collapse-perf makes it: [name] of "[unknown] (name)"."""
+        """The naming of its published pictures, as inferno-collapse-perf makes it: [name] of "[name] (kernel)"."""
         def folded(style):
             stacks = collections.Counter()
             text = self.export("demo", "out.perf-script", "--redox-style", style).read_text()
             for block in text.split("\n\n"):
                 if block.strip():
                     head, *frames = block.splitlines()
-                    names = [f"[{REDOX_FRAME.match(frame).group(1)}]" for frame in frames]
+                    names = [collapsed(frame) for frame in frames]
                     stacks[(HEAD.match(head).group(1), *reversed(names))] += 1
             return stacks
 

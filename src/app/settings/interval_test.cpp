@@ -30,5 +30,16 @@ TEST(Interval, AnythingElseIsRefused) {
     EXPECT_EQ(parse_interval(text).error().code, ErrorCode::kUsage) << text;
 }
 
+TEST(Interval, WithoutAUnitAsTheOtherToolHasIt) {
+  EXPECT_EQ(*parse_interval("2"), 2'000'000u);
+  EXPECT_EQ(*parse_interval("2", BareInterval::kSeconds), 2'000'000'000u);
+  EXPECT_EQ(*parse_interval("0.1", BareInterval::kSeconds), 100'000'000u);
+  EXPECT_EQ(*parse_interval("2ms", BareInterval::kSeconds), 2'000'000u);
+  EXPECT_EQ(*parse_interval("2ms", BareInterval::kRefused), 2'000'000u);
+  const auto refused = parse_interval("0.1", BareInterval::kRefused);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("0.1s or 0.1ms"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ringside::app

@@ -32,7 +32,10 @@ launch::LaunchRequest SamplingSettings::launch_request() const {
 Result<session::SamplingOptions> SamplingSettings::options() const {
   session::SamplingOptions options;
   if (!interval.empty()) {
-    RINGSIDE_ASSIGN(options.interval_ns, parse_interval(interval));
+    const BareInterval bare = is_osdks             ? BareInterval::kSeconds
+                              : rounds.has_value() ? BareInterval::kRefused
+                                                   : BareInterval::kMilliseconds;
+    RINGSIDE_ASSIGN(options.interval_ns, parse_interval(interval, bare));
   }
   if (frequency) options.interval_ns = to_ns(1 / *frequency);
   options.delay_ns = to_ns(delay_s);

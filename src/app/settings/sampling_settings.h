@@ -10,11 +10,14 @@
 
 namespace ringside::app {
 
-inline constexpr const char* kQmpSocket = "./qmp-socket";  // where Emerald's build has it
+// Where the builds of Emerald and of Asterinas have a QEMU listen.
+inline constexpr const char* kQmpSocket = "./qmp-socket";
+inline constexpr const char* kOsdkSocket = ".osdk-gdb-socket";
 
 // Options for sampling a running guest: how to reach it, what to sample, when to stop.
 struct SamplingSettings {
   std::string gdb;
+  bool is_osdks = false;  // the stub is named as Asterinas' OSDK does, whose intervals are seconds
   std::string qmp;
   std::string ring;
   std::string serial;         // a line that a guest drains its rings to

@@ -5,6 +5,7 @@
 #include <map>
 #include <variant>
 
+#include "app/default_socket.h"
 #include "app/messages.h"
 #include "app/outputs.h"
 #include "app/record_session.h"
@@ -140,7 +141,8 @@ void ProfileVerb::add_options(App& app) {
       ->excludes(app.find_option("--interval"));
   App& samples = app.section("Samples to take");
   samples.add_flag("--one-shot", one_shot_,
-                   "Print every vCPU's stack, of up to three rounds of samples, and end");
+                   "Print every vCPU's stack, of up to three rounds of samples, and end; "
+                   "--duration 0 is the same");
   samples.add_flag("--halted", settings_.halted,
                    "Sample halted vCPUs, too, where ringside stops the guest: they have stacks "
                    "and are not idle; JSON has them always");
@@ -227,13 +229,16 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   RINGSIDE_TRY(app::chosen_vcpus(reader_));
   const bool writes = !output_.empty() || !format_.empty();
   if (!output_.empty()) RINGSIDE_TRY(app::check_output(output_));
+  if (command.empty() && !settings_.attaches() && settings_.engine != launch::EngineKind::kQmp)
+    RINGSIDE_TRY(app::take_default_socket(settings_));
   settings_.settle(!command.empty());
+  one_shot_ |= settings_.duration_s == 0.0;  // as Emerald's profiler has it
   settings_.system.debuginfod = reader_.symbols.debuginfod;
   settings_.one_shot = one_shot_;
   settings_.states = one_shot_ || is_json(*format);
   // As the backtraces of Asterinas' profiler are.
   settings_.halted |= one_shot_ || is_json(*format);
-  if (!settings_.duration_s && (one_shot_ || !settings_.rounds))
+  if ((!settings_.duration_s || settings_.duration_s == 0.0) && (one_shot_ || !settings_.rounds))
     settings_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   reader_.inputs = {folder.path() / "ringside.data"};
@@ -245,7 +250,9 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
                             is_emerald](const app::RecordSummary& recorded) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, app::open_profile(reader_));
     auto printed = app::write_to("-", [&](exporters::Sink& sink) -> Result<void> {
-      if (one_shot_) return write_one_shot(profile, sink);
+      if (one_shot_)
+        return is_emerald ? exporters::write_emerald_stacks(profile, sink)
+                          : write_one_shot(profile, sink);
       if (is_emerald) return exporters::write_emerald_statistics(profile, !writes, sink);
       RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
@@ -263,6 +270,10 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       keep_recording(reader_.input());
       return written;
     }
+    if (is_emerald && output_ != "-")
+      RINGSIDE_TRY(app::write_to("-", [&](exporters::Sink& sink) {
+        return exporters::write_emerald_outcome(profile, output_, sink);
+      }));
     app::say("ringside: wrote " + output_);
     return printed;
   };

@@ -15,8 +15,7 @@ namespace {
 using profile::DetailedFrame;
 using profile::DetailedProfile;
 
-constexpr std::string_view kRedoxKernel = "kernel";     // the root frame of Redox' pictures
-constexpr std::string_view kRedoxUnknown = "[kernel]";  // a frame without a symbol there
+constexpr std::string_view kRedoxKernel = "kernel";  // the root frame of Redox' pictures
 
 // The file of a frame's code, as perf has it.
 std::string dso_of(const DetailedFrame& frame) {
@@ -73,22 +72,24 @@ class ScriptWriter final : public profile::SampleReceiver {
     return options_.redox_style.empty() ? perf_lines(frame) : redox_lines(frame);
   }
 
-  // "name+12b"; with x its function stands below it as the caller.
+  // "[name+12b] (kernel)"; with x its function stands below it as the caller. Readers split a line
+  // at its last blank, and a name may have blanks, so the parentheses have none.
   [[nodiscard]] std::string redox_lines(const DetailedFrame& frame) const {
     const auto has = [this](char letter) {
       return options_.redox_style.find(letter) != std::string::npos;
     };
+    const auto line = [&frame](std::string_view name, std::string_view image) {
+      return fmt::format("\t{:16x} [{}] ({})\n", frame.address.value, name, image);
+    };
     const profile::Profile& all = profile_.profile();
     const profile::Frame& function = all.frames[frame.functions.front()];
-    const bool is_unknown = function.kind == profile::Kind::kUnknown;
-    const std::string name(is_unknown ? kRedoxUnknown : all.name(function));
-    const bool has_offset = frame.symbol.size != 0 && !is_unknown;
-    const std::string exact =
-        has_offset ? fmt::format("{}+{:x}", name, frame.address - frame.symbol.start) : name;
-    const std::string line = fmt::format("\t{:16x} [unknown] ({})\n", frame.address.value,
-                                         has('o') || has('x') ? exact : name);
-    if (!has('x') || !has_offset) return line;
-    return line + fmt::format("\t{:16x} [unknown] ({})\n", frame.address.value, name);
+    const std::string_view image = function.kind == profile::Kind::kUser ? "user" : kRedoxKernel;
+    const std::string_view name = all.name(function);
+    if (function.kind == profile::Kind::kUnknown || name == profile::kUserName)
+      return line("unknown", fmt::format("[{}]", image));
+    if (frame.symbol.size == 0 || !(has('o') || has('x'))) return line(name, image);
+    const std::uint64_t offset = frame.address - frame.symbol.start;
+    return line(fmt::format("{}+{:x}", name, offset), image) + (has('x') ? line(name, image) : "");
   }
 
   [[nodiscard]] std::string perf_lines(const DetailedFrame& frame) const {

@@ -24,7 +24,7 @@ from ringside_tests.judges import legal_stacks, report_totals
 CPUS = 2  # that work; a third one sends NMIs
 # Shares of processes of workload user: on each vCPU one takes as long as the two others together.
 PROCESSES = [25, 25, 12.5, 12.5, 12.5, 12.5]
-FRAME = re.compile(r"\t *[0-9a-f]+ \[unknown\] \((.+)\)")
+FRAME = re.compile(r"\t *[0-9a-f]+ (.+)")
 OFFSET = re.compile(r"\+[0-9a-f]+$")
 COUNTED = re.compile(r"counted vcpu=(\d+) kernel=(\d+) user=(\d+)")
 
@@ -107,8 +107,18 @@ def stacks_of(text):
         if lines := block.strip("\n").splitlines():
             if not lines[0].startswith("kernel "):
                 raise launched.Failed(f"a sample that is not below the root kernel: {lines[0]}")
-            stacks[tuple(FRAME.fullmatch(line)[1] for line in reversed(lines[1:]))] += 1
+            stacks[tuple(name_in(FRAME.fullmatch(line)[1]) for line in reversed(lines[1:]))] += 1
     return stacks
+
+
+def name_in(text):
+    """The function of "[NAME] (kernel)". inferno-collapse-perf splits at the last blank, whatever blanks the name has."""
+    name, image = text.rsplit(" ", 1)
+    if name == "[unknown]":
+        return image.strip("()")
+    if image not in ("(kernel)", "(user)") or name[0] + name[-1] != "[]":
+        raise launched.Failed(f"no frame of Redox' tool: {text}")
+    return name[1:-1]
 
 
 def check_text(options, recording, folder, deadline, stacks):
