@@ -1,5 +1,7 @@
 #include "app/comparison_session.h"
 
+#include <algorithm>
+
 #include "app/messages.h"
 #include "views/comparison/sampled_functions.h"
 #include "views/comparison/unlike.h"
@@ -46,20 +48,78 @@ Result<void> check_units(const Input& before, const Input& after) {
               before.name, before.functions.unit(), after.name, after.functions.unit());
 }
 
+void describe(const Input& input, views::ComparedSide& side) {
+  const views::Summary& summary = input.functions.summary();
+  side.input = input.name;
+  side.kernel = input.functions.header().kernel;
+  side.unit = input.functions.unit();
+  side.busy = summary.sampled + summary.skipped + summary.failed;
+  side.idle = summary.idle;
+  side.duration_ns = summary.duration_ns;
+}
+
 views::Comparison compared(const Input& before, const Input& after) {
   const std::size_t blocks = views::block_count(before.functions, after.functions);
   const auto names = views::tested_names(before.functions.sum(), after.functions.sum());
   views::Comparison comparison =
       views::compare(before.functions.sum(blocks, names), after.functions.sum(blocks, names));
-  comparison.before.input = before.name;
-  comparison.before.kernel = before.functions.header().kernel;
-  comparison.after.input = after.name;
-  comparison.after.kernel = after.functions.header().kernel;
+  describe(before, comparison.before);
+  describe(after, comparison.after);
   comparison.unlike = views::unlikeness(before.functions, after.functions);
   return comparison;
 }
 
+// The recordings of one build.
+struct Build {
+  std::vector<Input> inputs;
+  std::vector<views::FunctionSums> sums;
+};
+
+Result<Build> read_build(const ReaderSettings& settings, const std::vector<std::string>& names) {
+  Build build;
+  for (const std::string& name : names) {
+    RINGSIDE_ASSIGN(auto input, read_input(settings, name));
+    build.sums.push_back(input.functions.sum());
+    build.inputs.push_back(std::move(input));
+  }
+  return build;
+}
+
+// The first stands for the others, which add to its numbers.
+void describe(const Build& build, views::ComparedSide& side) {
+  describe(build.inputs.front(), side);
+  for (std::size_t i = 1; i < build.inputs.size(); ++i) {
+    views::ComparedSide other;
+    describe(build.inputs[i], other);
+    side.busy += other.busy;
+    side.idle += other.idle;
+    side.duration_ns += other.duration_ns;
+  }
+}
+
 }  // namespace
+
+Result<views::Comparison> compare_builds(const ReaderSettings& settings,
+                                         const std::vector<std::string>& before_names,
+                                         const std::vector<std::string>& after_names) {
+  RINGSIDE_ASSIGN(const Build before, read_build(settings, before_names));
+  RINGSIDE_ASSIGN(const Build after, read_build(settings, after_names));
+  const Input& first = before.inputs.front();
+  std::vector<std::string> unlike;
+  for (const Build* const build : {&before, &after}) {
+    for (const Input& other : build->inputs) {
+      RINGSIDE_TRY(check_units(first, other));
+      for (std::string& text : views::unlikeness(first.functions, other.functions))
+        if (std::find(unlike.begin(), unlike.end(), text) == unlike.end())
+          unlike.push_back(std::move(text));
+    }
+  }
+  views::Comparison comparison = views::compare_runs(before.sums, after.sums);
+  describe(before, comparison.before);
+  describe(after, comparison.after);
+  comparison.unlike = std::move(unlike);
+  return comparison;
+}
 
 Result<std::vector<views::Comparison>> compare_recordings(const ReaderSettings& settings,
                                                           const std::vector<std::string>& inputs) {

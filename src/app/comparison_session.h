@@ -15,4 +15,10 @@ namespace ringside::app {
 [[nodiscard]] Result<std::vector<views::Comparison>> compare_recordings(
     const ReaderSettings& settings, const std::vector<std::string>& inputs);
 
+// Compares the recordings of one build with those of another, at least three together. Otherwise as
+// above.
+[[nodiscard]] Result<views::Comparison> compare_builds(const ReaderSettings& settings,
+                                                       const std::vector<std::string>& before,
+                                                       const std::vector<std::string>& after);
+
 }  // namespace ringside::app

@@ -111,9 +111,81 @@ class Diff(cli_case.CliCase):
         old = self.write("old.json", speedscope({"copy": 200, "rest": 1800}))
         new = self.write("new.json", speedscope({"copy": 900, "rest": 1100}))
         rows, comparison = self.rows(old, new)
-        self.assertEqual(comparison["before"]["samples"], 0)
-        self.assertEqual((rows["copy"]["change_points"], rows["copy"]["verdict"]), (35, "few samples"))
+        self.assertIsNone(comparison["before"]["samples"])
+        self.assertEqual((rows["copy"]["change_points"], rows["copy"]["verdict"]), (35, "no test"))
         self.assertSays(self.diff(old, new, "--fail-if", "copy > 1%"), WRONG_USAGE, "old.json", "--value")
+
+    def test_sums_of_periods_are_no_numbers_of_samples(self):
+        """Programs that fold stacks write periods where perf recorded some: equal runs must not differ then."""
+        def folded(name, counts, period):
+            return self.write(name, "".join(f"main;f{number} {count * period}\n" for number, count in enumerate(counts)))
+
+        fewer, more = (50, 40, 30, 20, 10, 9, 8, 7), (50, 40, 30, 20, 10, 9, 8, 17)
+        for period in (1, 250000, 999983):
+            with self.subTest(period=period):
+                rows, comparison = self.rows(folded("old", fewer, period), folded("new", more, period))
+                self.assertEqual(comparison["test"]["name"], "counts" if period == 1 else "none")
+                self.assertEqual({row["verdict"] for row in rows.values()} - {"unsure", "few samples"},
+                                 set() if period == 1 else {"no test"})
+        cycles = [count * 1000003 + 7 * count**2 + number for number, count in enumerate(fewer)]  # no common factor
+        old = self.write("old", "".join(f"main;f{number} {weight}\n" for number, weight in enumerate(cycles)))
+        rows, comparison = self.rows(old, old)
+        self.assertIn("old has weights, but neither times nor numbers of samples", comparison["test"]["in_words"])
+        self.assertIn("Test: none: old has weights", self.diff(old, old).stdout)
+        self.assertSays(self.diff(old, old, "--fail-if", "f1 > 1%"), WRONG_USAGE, "has weights", "--value")
+
+    def test_weights_against_numbers_of_samples_are_no_numbers(self):
+        """JSON has neither nan nor inf where one of two has no number of samples."""
+        weights = self.write("old.folded", "".join(f"main;f{number} {(number + 1) * 250000}\n" for number in range(9)))
+        result = self.diff(weights, self.after, "--format", "json")
+        self.assertSays(result, DONE)
+        self.assertNotRegex(result.stdout, r":-?(nan|inf)\b")
+        comparison = json.loads(result.stdout, parse_constant=self.fail)["comparisons"][0]
+        self.assertEqual((comparison["before"]["samples"], comparison["after"]["samples"]), (None, 2000))
+        self.assertEqual({row["self"]["verdict"] for row in comparison["functions"]}, {"no test"})
+
+    def test_the_head_has_what_shares_do_not_show(self):
+        """A build that hung after a second has the same shares as one that ran on."""
+        hung = self.write("hung", perf_script({"copy": 10, "search.isra.0": 40, "old": 20, "rest": 30}, 1000))
+        text = self.diff(self.before, hung).stdout
+        self.assertRegex(text, r"# Before: before, 2,000 samples, over 2(\.00)? s")
+        self.assertRegex(text, r"# After:  hung, 1,000 samples, over (1(\.00)? s|999(\.\d+)? ms)")
+        _, comparison = self.rows(self.before, hung)
+        self.assertEqual([comparison[side]["duration_ns"] // 10**6 for side in ("before", "after")], [1999, 999])
+
+    def test_recordings_of_a_build_add_up(self):
+        """The scatter of three recordings each decides: 10 % and 14 % of 2,000 samples that never scatter, then of runs that do."""
+        rest = {"search": 40, "rest": 30}
+        def runs(name, shares):
+            return [self.write(f"{name}{number}", perf_script({"copy": share, "old": 30 - share, **rest}, 1000))
+                    for number, share in enumerate(shares)]
+
+        rows, comparison = self.rows("--before", *runs("a", (10, 10, 10)), "--after", *runs("b", (14, 14, 14)))
+        self.assertEqual((rows["copy"]["verdict"], rows["rest"]["verdict"]), ("grew", "unsure"))
+        self.assertEqual([comparison[side][key] for side in ("before", "after") for key in ("input", "recordings", "samples")],
+                         ["a0", 3, 3000, "b0", 3, 3000])
+        self.assertEqual(comparison["test"]["name"], "runs")
+        rows, _ = self.rows("--before", *runs("c", (4, 10, 16)), "--after", *runs("d", (8, 14, 20)))
+        self.assertEqual((rows["copy"]["before_percent"], rows["copy"]["after_percent"], rows["copy"]["verdict"]), (10, 14, "unsure"))
+        text = self.diff("--before", "a0", "a1", "--after", "b0").stdout
+        self.assertIn("# Before: a0 and 1 more, 2,000 samples", text)
+        self.assertIn("t-test of the shares of 2 and 1 recordings", text)
+        for words, said in ((["--before", "a0", "--after", "b0"], "ringside diff a0 b0"), (["--before", "a0"], "go together"),
+                            (["a0", "b0", "--before", "a1", "--after", "b1"], "take the place"), ([], "--before FILE"),
+                            (["--before", "a0", "a1", "--after", "b0", "--flamegraph", "x.svg"], "of two recordings")):
+            self.assertSays(self.diff(*words), WRONG_USAGE, said)
+
+    def test_a_limit_that_is_passed_by_what_the_table_calls_unsure(self):
+        """The table corrects p for all functions, a limit with a name for the limits."""
+        def work(hot):
+            return "".join(f"main;f{number} {96 + number % 9 if number else hot}\n" for number in range(60))
+
+        old, new = self.write("old.folded", work(100)), self.write("new.folded", work(158))
+        rows, _ = self.rows(old, new)
+        self.assertEqual(rows["f0"]["verdict"], "unsure")
+        self.assertLess(rows["f0"]["p"], 0.001)
+        self.assertSays(self.diff(old, new, "--fail-if", "f0 > 0.1%"), PASSED, "f0 changed", "in the table",
+                        "corrected for 61 functions: unsure there")
 
     def test_negative_weights_are_no_shares(self):
         old = self.write("old.folded", "main;copy 300\nmain;freed -100\n")

@@ -36,8 +36,17 @@ void DiffVerb::add_options(App& app) {
                   "The recording before a change, and one or more after it; each may be a file "
                   "that 'ringside import' takes")
       ->type_name("FILE")
-      ->expected(2, 1000)
-      ->required();
+      ->expected(2, 1000);
+  app.section(kSamplesSection)
+      .add_option("--before", before_,
+                  "One or more recordings of a build: their sum is compared with that of --after, "
+                  "and how they scatter decides what is sure")
+      ->type_name("FILE")
+      ->expected(1, 1000);
+  app.section(kSamplesSection)
+      .add_option("--after", after_, "One or more recordings of the other build")
+      ->type_name("FILE")
+      ->expected(1, 1000);
   add_output(app.section(kOutputSection));
   add_limits(app.section("Limits, for tests of a build"));
   screen_.add_to(app.section("At a terminal"));
@@ -92,6 +101,19 @@ Result<std::vector<views::ChangeLimit>> DiffVerb::limits() const {
   return limits;
 }
 
+// Why the table calls a change unsure that is beyond its limit; else empty. There are fewer limits
+// than functions, and the more are tested, the more changes are there by chance.
+std::string DiffVerb::why_unsure(const views::Comparison& comparison,
+                                 const views::LimitBreach& breach) const {
+  const bool has_name = breach.limit->has_name();
+  const views::ComparedShare& share = breach.function->share(has_name);
+  if (views::verdict_of(share, options_.chance) != views::Verdict::kUnsure) return {};
+  return fmt::format(
+      "; p is {} for the limit, and {} in the table, where it is corrected for {}: unsure there",
+      exporters::chance_text(breach.p), exporters::chance_text(share.corrected_p),
+      exporters::count_of(has_name ? comparison.tested_total : comparison.tested_self, "function"));
+}
+
 // Finds what is beyond the limits, and says so.
 void DiffVerb::judge(exporters::JudgedComparison& judged,
                      const std::vector<views::ChangeLimit>& limits) {
@@ -110,7 +132,7 @@ void DiffVerb::judge(exporters::JudgedComparison& judged,
         breach.function->name, exporters::share_text(share.before),
         exporters::share_text(share.after), exporters::change_text(share), breach.limit->text);
     if (breach.is_sure)
-      app::say(change);
+      app::say(change + why_unsure(judged.comparison, breach));
     else if (breach.limit->has_name())
       app::say(
           fmt::format("{}; it may be chance (p {}), so the limit counts as kept: record more "
@@ -146,6 +168,9 @@ Result<void> DiffVerb::check_picture() const {
     if (reverse_) return fail(ErrorCode::kUsage, "--reverse is for --flamegraph: give both");
     return {};
   }
+  if (!before_.empty())
+    return fail(ErrorCode::kUsage,
+                "--flamegraph is of two recordings, not of those of --before and --after");
   if (inputs_.size() != 2)
     return fail(ErrorCode::kUsage,
                 "--flamegraph is of two recordings, and there are {}: draw each "
@@ -175,20 +200,51 @@ Result<void> DiffVerb::draw() const {
   return {};
 }
 
+// Without a group of recordings there are at least two.
+Result<void> DiffVerb::check_builds() const {
+  if (before_.empty() && after_.empty()) {
+    if (!inputs_.empty()) return {};
+    return fail(ErrorCode::kUsage,
+                "which recordings? Give two or more, or --before FILE … --after FILE …");
+  }
+  if (!inputs_.empty() || before_.empty() || after_.empty())
+    return fail(ErrorCode::kUsage,
+                "--before and --after go together, and take the place of other files");
+  if (before_.size() + after_.size() < 3)
+    return fail(ErrorCode::kUsage,
+                "--before and --after have one recording each, which do not scatter: give more, or "
+                "'ringside diff {} {}'",
+                before_.front(), after_.front());
+  return {};
+}
+
+Result<std::vector<views::Comparison>> DiffVerb::comparisons_of_inputs() const {
+  if (before_.empty()) return app::compare_recordings(settings_, inputs_);
+  RINGSIDE_ASSIGN(auto comparison, app::compare_builds(settings_, before_, after_));
+  std::vector<views::Comparison> comparisons;
+  comparisons.push_back(std::move(comparison));
+  return comparisons;
+}
+
 Result<void> DiffVerb::run(const std::vector<std::string>&) {
   options_.chance = 1 - confidence_percent_ / 100;
   RINGSIDE_ASSIGN(const auto limits, this->limits());
-  if (std::count(inputs_.begin(), inputs_.end(), "-") > 1)
+  const auto dashes = [](const std::vector<std::string>& files) {
+    return std::count(files.begin(), files.end(), "-");
+  };
+  if (dashes(inputs_) + dashes(before_) + dashes(after_) > 1)
     return fail(ErrorCode::kUsage, "- is standard input, which can be one of the recordings only");
+  RINGSIDE_TRY(check_builds());
   RINGSIDE_TRY(check_picture());
-  RINGSIDE_ASSIGN(auto comparisons, app::compare_recordings(settings_, inputs_));
+  RINGSIDE_ASSIGN(auto comparisons, comparisons_of_inputs());
   std::vector<exporters::JudgedComparison> judged;
   for (views::Comparison& comparison : comparisons) {
     judged.push_back({std::move(comparison), {}});
     const std::vector<std::string>& unlike = judged.back().comparison.unlike;
     for (const std::string& text : unlike)
       app::say(fmt::format("ringside: {} and {} are unlike: {}; shares may differ for that",
-                           inputs_.front(), judged.back().comparison.after.input, text));
+                           judged.back().comparison.before.input,
+                           judged.back().comparison.after.input, text));
   }
   for (exporters::JudgedComparison& one : judged) {
     if (!limits.empty()) RINGSIDE_TRY(check_samples(one.comparison));

@@ -19,7 +19,8 @@ class DiffVerb final : public Verb {
     return "diff before.data after.data\n"
            "diff before.data after.data --children --flamegraph diff.svg\n"
            "diff before.data after.data --fail-if 'kernel:vfs_write > +2%' --fail-if-any '> 1%'\n"
-           "diff before.data after.data --format markdown > comment.md";
+           "diff before.data after.data --format markdown > comment.md\n"
+           "diff --before a1.data a2.data a3.data --after b1.data b2.data b3.data";
   }
   void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
@@ -31,8 +32,12 @@ class DiffVerb final : public Verb {
   void add_limits(App& app);
   void add_output(App& app);
   [[nodiscard]] Result<std::vector<views::ChangeLimit>> limits() const;
+  [[nodiscard]] std::string why_unsure(const views::Comparison& comparison,
+                                       const views::LimitBreach& breach) const;
   void judge(exporters::JudgedComparison& judged, const std::vector<views::ChangeLimit>& limits);
   [[nodiscard]] Result<void> write(const std::vector<exporters::JudgedComparison>& comparisons);
+  [[nodiscard]] Result<void> check_builds() const;
+  [[nodiscard]] Result<std::vector<views::Comparison>> comparisons_of_inputs() const;
   [[nodiscard]] Result<void> check_picture() const;
   [[nodiscard]] Result<void> draw() const;
   [[nodiscard]] Result<void> write_text(
@@ -40,6 +45,8 @@ class DiffVerb final : public Verb {
 
   app::ReaderSettings settings_;
   std::vector<std::string> inputs_;
+  std::vector<std::string> before_;  // several recordings of a build, each; or none
+  std::vector<std::string> after_;
   ReportScreen screen_;
   std::string format_ = "text";
   std::string picture_;

@@ -16,17 +16,24 @@ void add_share(const char* name, const ComparedShare& share, double chance, Json
   json.add(R"("{}":{{"before_percent":{:.4f},"after_percent":{:.4f},"change_points":{:.4f},)"
            R"("samples_before":{},"samples_after":{},"verdict":"{}")",
            name, 100 * share.before, 100 * share.after, 100 * share.difference.change,
-           share.samples_before, share.samples_after, views::name_of(verdict));
-  if (verdict != views::Verdict::kFewSamples)
+           share.has_counts ? fmt::format("{}", share.samples_before) : "null",
+           share.has_counts ? fmt::format("{}", share.samples_after) : "null",
+           views::name_of(verdict));
+  if (views::is_tested(verdict))
     json.add(R"(,"margin_points":{:.4f},"p":{:.6g},"corrected_p":{:.6g})",
              100 * share.difference.margin(), share.difference.p, share.corrected_p);
   json.add_text("}");
 }
 
 void add_side(const char* name, const ComparedSide& side, JsonText& json) {
-  json.add(R"("{}":{{"input":{},"kernel":{},"samples":{}}})", name,
-           json_quoted(profile::sanitize(side.input)),
-           json_quoted(side.kernel.empty() ? "" : profile::sanitize(side.kernel)), side.samples);
+  const auto or_null = [](std::uint64_t number) {
+    return number == 0 ? std::string("null") : fmt::format("{}", number);
+  };
+  json.add(
+      R"("{}":{{"input":{},"recordings":{},"kernel":{},"samples":{},"unit":"{}","busy":{},"idle":{},"duration_ns":{}}})",
+      name, json_quoted(profile::sanitize(side.input)), side.recordings,
+      json_quoted(side.kernel.empty() ? "" : profile::sanitize(side.kernel)), or_null(side.samples),
+      side.unit, side.busy, side.idle, or_null(side.duration_ns));
 }
 
 void add_function(const views::ComparedFunction& function, double chance, JsonText& json) {
@@ -66,9 +73,13 @@ void add_comparison(const JudgedComparison& judged, const ComparisonOptions& opt
   json.add_text(",");
   add_list("unlike", comparison.unlike, json,
            [&](const std::string& text) { json.add_text(json_string(text)); });
+  const char* const test = !comparison.has_test()        ? "none"
+                           : comparison.is_of_runs()     ? "runs"
+                           : comparison.frequencies == 0 ? "counts"
+                                                         : "series";
   json.add(
-      R"(,"test":{{"name":"{}","frequencies":{},"tested_self":{},"tested_total":{},"chance":{:g}}},)",
-      comparison.frequencies == 0 ? "counts" : "series", comparison.frequencies,
+      R"(,"test":{{"name":"{}","in_words":{},"frequencies":{},"tested_self":{},"tested_total":{},"chance":{:g}}},)",
+      test, json_quoted(test_in_words(comparison, options)), comparison.frequencies,
       comparison.tested_self, comparison.tested_total, options.chance);
   add_list("breaches", judged.breaches, json,
            [&](const views::LimitBreach& breach) { add_breach(breach, json); });

@@ -46,8 +46,18 @@ std::string chance_text(double p) {
 }
 
 std::string test_in_words(const views::Comparison& comparison, const ComparisonOptions& options) {
+  if (!comparison.has_test()) {
+    const views::ComparedSide& side =
+        comparison.before.samples == 0 ? comparison.before : comparison.after;
+    return fmt::format(
+        "none: {} has weights, but neither times nor numbers of samples, so no change is sure",
+        profile::sanitize(side.input));
+  }
   const std::string test =
-      comparison.frequencies == 0
+      comparison.is_of_runs()
+          ? fmt::format("t-test of the shares of {} and {} recordings",
+                        comparison.before.recordings, comparison.after.recordings)
+      : comparison.frequencies == 0
           ? "z-test of two proportions with Yates's correction, samples taken as independent"
           : fmt::format("t-test, with the error from {} frequencies of the series of samples",
                         comparison.frequencies);
@@ -58,13 +68,31 @@ std::string test_in_words(const views::Comparison& comparison, const ComparisonO
 }
 
 std::string side_in_words(const char* which, const views::ComparedSide& side) {
-  return fmt::format("{} {}, {}{}", which, profile::sanitize(side.input), samples_in_words(side),
+  return fmt::format("{} {}, {}{}{}", which, inputs_in_words(side), samples_in_words(side),
+                     time_in_words(side),
                      side.kernel.empty() ? "" : ", kernel " + profile::sanitize(side.kernel));
 }
 
 std::string samples_in_words(const views::ComparedSide& side) {
   if (side.samples == 0) return "the number of samples is not known";
   return count_of(side.samples, "sample");
+}
+
+std::string inputs_in_words(const views::ComparedSide& side) {
+  std::string text = profile::sanitize(side.input);
+  if (side.recordings > 1) text += fmt::format(" and {} more", side.recordings - 1);
+  return text;
+}
+
+std::string time_in_words(const views::ComparedSide& side) {
+  std::string text;
+  if (side.idle > 0 && side.busy >= 0) {
+    const std::uint64_t all = profile::extent_of(side.busy) + profile::extent_of(side.idle);
+    text += fmt::format(" of {} {}, {}% idle", format_count(all), side.unit,
+                        format_percent(profile::extent_of(side.idle), all));
+  }
+  if (side.duration_ns != 0) text += ", over " + format_duration(side.duration_ns);
+  return text;
 }
 
 std::string count_of(std::uint64_t count, std::string_view what) {

@@ -32,7 +32,7 @@ std::optional<Colour> colour_of(Verdict verdict) {
 void make_row(const ComparedFunction& function, const ComparisonOptions& options, Row& row) {
   const ComparedShare& share = function.share(options.with_callees);
   const Verdict verdict = views::verdict_of(share, options.chance);
-  const bool is_tested = verdict != Verdict::kFewSamples;
+  const bool is_tested = views::is_tested(verdict);
   row.clear();
   row.add().text = share_text(share.before);
   row.add().text = share_text(share.after);
@@ -91,7 +91,7 @@ std::string function_code(const ComparedFunction& function) {
 std::string markdown_row(const ComparedFunction& function, const ComparisonOptions& options) {
   const ComparedShare& share = function.share(options.with_callees);
   const Verdict verdict = views::verdict_of(share, options.chance);
-  const bool is_tested = verdict != Verdict::kFewSamples;
+  const bool is_tested = views::is_tested(verdict);
   const std::string change = change_text(share);
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", function_code(function),
                      share_text(share.before), share_text(share.after),
@@ -101,8 +101,8 @@ std::string markdown_row(const ComparedFunction& function, const ComparisonOptio
 }
 
 std::string markdown_side(const char* which, const views::ComparedSide& side) {
-  return fmt::format("{} {}, {}{}", which, code(profile::sanitize(side.input)),
-                     samples_in_words(side),
+  return fmt::format("{} {}, {}{}{}", which, code(inputs_in_words(side)), samples_in_words(side),
+                     time_in_words(side),
                      side.kernel.empty() ? "" : ", kernel " + code(profile::sanitize(side.kernel)));
 }
 

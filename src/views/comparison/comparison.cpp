@@ -79,8 +79,8 @@ constexpr Which kTotal = {&FunctionSum::total, &FunctionSum::total_samples,
 bool is_share(double share) { return share >= 0 && share <= 1; }
 
 bool is_tested(const ComparedShare& share) {
-  return share.samples_before + share.samples_after >= kFewestSamples && is_share(share.before) &&
-         is_share(share.after);
+  return share.has_counts && share.samples_before + share.samples_after >= kFewestSamples &&
+         is_share(share.before) && is_share(share.after);
 }
 
 std::size_t frequencies_of(const FunctionSums& sums) {
@@ -91,11 +91,54 @@ Blocks blocks_of(const FunctionSums& sums) {
   return {sums.block_weights, static_cast<double>(sums.weight) / static_cast<double>(sums.samples)};
 }
 
+// The sum of several profiles, whose blocks are the shares in each.
+FunctionSums sum_of_runs(std::span<const FunctionSums> runs) {
+  FunctionSums all;
+  std::map<std::pair<std::string, std::string>, FunctionSum> functions;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const FunctionSums& sums = runs[run];
+    all.weight += sums.weight;
+    all.samples += sums.samples;
+    for (const FunctionSum& function : sums.functions) {
+      FunctionSum& sum = functions[{function.name, function.image}];
+      // As within a recording: of an interrupt only where it is in all.
+      if (sum.name.empty() || sum.kind == profile::Kind::kInterrupt) sum.kind = function.kind;
+      sum.name = function.name;
+      sum.image = function.image;
+      sum.self += function.self;
+      sum.total += function.total;
+      sum.self_samples += function.self_samples;
+      sum.total_samples += function.total_samples;
+      sum.self_blocks.resize(runs.size());
+      sum.total_blocks.resize(runs.size());
+      const auto whole = static_cast<float>(sums.weight);
+      sum.self_blocks[run] += static_cast<float>(function.self) / whole;
+      sum.total_blocks[run] += static_cast<float>(function.total) / whole;
+    }
+  }
+  // Where one has no number of samples, that of all is not known.
+  if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.samples == 0; }))
+    all.samples = 0;
+  all.functions.reserve(functions.size());
+  for (auto& [name, function] : functions) all.functions.push_back(std::move(function));
+  return all;
+}
+
+// How shares are tested: by blocks of two profiles, by the shares of several, or by counts.
+struct Test {
+  std::size_t blocks = 0;       // of both profiles, each in order of time
+  std::size_t runs_before = 0;  // instead: profiles of each
+  std::size_t runs_after = 0;
+};
+
 class Comparer {
  public:
-  Comparer(const FunctionSums& before, const FunctionSums& after)
-      : before_(before), after_(after), none_(before.block_weights.size()) {
-    if (!none_.empty())
+  Comparer(const FunctionSums& before, const FunctionSums& after, const Test& test)
+      : before_(before),
+        after_(after),
+        test_(test),
+        none_(std::max({test.blocks, test.runs_before, test.runs_after})) {
+    if (test.blocks != 0)
       series_.emplace(blocks_of(before), blocks_of(after), frequencies_of(before));
   }
 
@@ -110,15 +153,27 @@ class Comparer {
       share.samples_after = pair.second->*which.samples;
     }
     share.difference.change = share.after - share.before;
+    share.has_counts = before_.samples != 0 && after_.samples != 0;
     if (!is_tested(share)) return share;
-    share.difference =
-        series_
-            ? series_->difference(blocks(pair.first, which), blocks(pair.second, which))
-            : difference_of_counts(counted(share.before, before_), counted(share.after, after_));
+    share.difference = difference(share, pair, which);
     return share;
   }
 
  private:
+  [[nodiscard]] ShareDifference difference(const ComparedShare& share, const Pair& pair,
+                                           const Which& which) {
+    if (series_)
+      return series_->difference(blocks(pair.first, which, test_.blocks),
+                                 blocks(pair.second, which, test_.blocks));
+    if (test_.runs_before == 0)
+      return difference_of_counts(counted(share.before, before_), counted(share.after, after_));
+    const auto sample = [](std::size_t runs, const FunctionSums& sums) {
+      return static_cast<double>(runs) / static_cast<double>(sums.samples);
+    };
+    return difference_of_runs(
+        {blocks(pair.first, which, test_.runs_before), sample(test_.runs_before, before_)},
+        {blocks(pair.second, which, test_.runs_after), sample(test_.runs_after, after_)});
+  }
   [[nodiscard]] static double share_of(profile::Weight weight, const FunctionSums& sums) {
     return static_cast<double>(weight) / static_cast<double>(sums.weight);
   }
@@ -127,13 +182,15 @@ class Comparer {
     const auto samples = static_cast<double>(sums.samples);
     return {share * samples, samples};
   }
-  [[nodiscard]] std::span<const float> blocks(const FunctionSum* function,
-                                              const Which& which) const {
-    return function == nullptr ? none_ : function->*which.blocks;
+  [[nodiscard]] std::span<const float> blocks(const FunctionSum* function, const Which& which,
+                                              std::size_t count) const {
+    return function == nullptr ? std::span(none_).first(count)
+                               : std::span<const float>(function->*which.blocks);
   }
 
   const FunctionSums& before_;
   const FunctionSums& after_;
+  const Test test_;
   std::vector<float> none_;  // the blocks of a function that is not there
   std::optional<SeriesTest> series_;
 };
@@ -152,6 +209,22 @@ std::size_t correct(std::vector<ComparedFunction>& functions,
   const std::vector<double> values = corrected(p);
   for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->corrected_p = values[i];
   return tested.size();
+}
+
+Comparison compared(const FunctionSums& before, const FunctionSums& after, const Test& test) {
+  Comparison comparison;
+  comparison.before.samples = before.samples;
+  comparison.after.samples = after.samples;
+  comparison.frequencies = frequencies_of(before);
+  Comparer comparer(before, after, test);
+  for (const Pair& pair : pairs_of(before, after)) {
+    const FunctionSum& known = pair.second != nullptr ? *pair.second : *pair.first;
+    comparison.functions.push_back({known.name, known.image, known.kind,
+                                    comparer.compare(pair, kSelf), comparer.compare(pair, kTotal)});
+  }
+  comparison.tested_self = correct(comparison.functions, &ComparedFunction::self);
+  comparison.tested_total = correct(comparison.functions, &ComparedFunction::total);
+  return comparison;
 }
 
 }  // namespace
@@ -173,22 +246,19 @@ std::size_t block_count(const SampledFunctions& before, const SampledFunctions& 
 }
 
 Comparison compare(const FunctionSums& before, const FunctionSums& after) {
-  Comparison comparison;
-  comparison.before.samples = before.samples;
-  comparison.after.samples = after.samples;
-  comparison.frequencies = frequencies_of(before);
-  Comparer comparer(before, after);
-  for (const Pair& pair : pairs_of(before, after)) {
-    const FunctionSum& known = pair.second != nullptr ? *pair.second : *pair.first;
-    comparison.functions.push_back({known.name, known.image, known.kind,
-                                    comparer.compare(pair, kSelf), comparer.compare(pair, kTotal)});
-  }
-  comparison.tested_self = correct(comparison.functions, &ComparedFunction::self);
-  comparison.tested_total = correct(comparison.functions, &ComparedFunction::total);
+  return compared(before, after, {.blocks = before.block_weights.size()});
+}
+
+Comparison compare_runs(std::span<const FunctionSums> before, std::span<const FunctionSums> after) {
+  Comparison comparison = compared(sum_of_runs(before), sum_of_runs(after),
+                                   {.runs_before = before.size(), .runs_after = after.size()});
+  comparison.before.recordings = before.size();
+  comparison.after.recordings = after.size();
   return comparison;
 }
 
 Verdict verdict_of(const ComparedShare& share, double chance) {
+  if (!share.has_counts) return Verdict::kNoTest;
   if (!is_tested(share)) return Verdict::kFewSamples;
   if (share.corrected_p >= chance) return Verdict::kUnsure;
   if (share.samples_before == 0) return Verdict::kNew;
@@ -198,6 +268,8 @@ Verdict verdict_of(const ComparedShare& share, double chance) {
 
 std::string_view name_of(Verdict verdict) {
   switch (verdict) {
+    case Verdict::kNoTest:
+      return "no test";
     case Verdict::kFewSamples:
       return "few samples";
     case Verdict::kUnsure:

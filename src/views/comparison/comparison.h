@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct ComparedShare {
   std::uint64_t samples_after = 0;
   ShareDifference difference;
   double corrected_p = 1;  // for all functions that were compared
+  bool has_counts = true;  // the numbers of samples are there; without them there is no test
 };
 
 struct ComparedFunction {
@@ -33,11 +35,16 @@ struct ComparedFunction {
   }
 };
 
-// One of the profiles that are compared.
+// One of the profiles that are compared, or several recordings of one build.
 struct ComparedSide {
-  std::string input;  // its file
+  std::string input;           // its file, or the first of several
+  std::size_t recordings = 1;  // how many
   std::string kernel;
-  std::uint64_t samples = 0;  // with a stack
+  std::uint64_t samples = 0;      // with a stack; 0: their number is not known
+  std::string unit;               // of its weights: "ticks"
+  profile::Weight busy = 0;       // weight of all that is not idle, filters apart
+  profile::Weight idle = 0;       // … and of what is
+  std::uint64_t duration_ns = 0;  // of the recording; 0: not known
 };
 
 // The functions of two profiles, by name and image.
@@ -50,11 +57,17 @@ struct Comparison {
   // Functions with enough samples for a test, by self and by total.
   std::size_t tested_self = 0;
   std::size_t tested_total = 0;
+
+  // There are several recordings of one build: their scatter was tested.
+  [[nodiscard]] bool is_of_runs() const { return before.recordings + after.recordings > 2; }
+  // Without the number of samples of each nothing can be tested.
+  [[nodiscard]] bool has_test() const { return before.samples != 0 && after.samples != 0; }
 };
 
 // The outcome of the test of a share.
 enum class Verdict : std::uint8_t {
-  kFewSamples,  // there was no test
+  kNoTest,      // the number of samples is not known
+  kFewSamples,  // too few for a test
   kUnsure,      // the change may be chance
   kGrew,
   kShrank,
@@ -64,6 +77,7 @@ enum class Verdict : std::uint8_t {
 // `chance`: a change is sure where its corrected p is below.
 [[nodiscard]] Verdict verdict_of(const ComparedShare& share, double chance);
 [[nodiscard]] std::string_view name_of(Verdict verdict);
+[[nodiscard]] constexpr bool is_tested(Verdict verdict) { return verdict >= Verdict::kUnsure; }
 [[nodiscard]] constexpr bool is_sure(Verdict verdict) { return verdict > Verdict::kUnsure; }
 
 // The functions, the greatest change of self or total first.
@@ -81,5 +95,10 @@ enum class Verdict : std::uint8_t {
 
 // `before` and `after` have as many blocks. Both have weight.
 [[nodiscard]] Comparison compare(const FunctionSums& before, const FunctionSums& after);
+
+// The same of several profiles of each, at least three together. Shares are of all of one build,
+// and the test is of how they scatter from run to run. All have weight.
+[[nodiscard]] Comparison compare_runs(std::span<const FunctionSums> before,
+                                      std::span<const FunctionSums> after);
 
 }  // namespace ringside::views

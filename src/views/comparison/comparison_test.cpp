@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "profile/profile_test_util.h"
 #include "views/comparison/sampled_functions.h"
 #include "views/comparison/unlike.h"
@@ -148,6 +150,40 @@ TEST(Comparison, FunctionsOfTwoImagesAreTwoButThoseOfTheKernel) {
   EXPECT_EQ(compare(sums_of({before}), sums_of({after})).functions.size(), 2u);
   after.kind = profile::Kind::kInterrupt;
   EXPECT_EQ(compare(sums_of({before}), sums_of({after})).functions.size(), 1u);
+}
+
+// Each recording has a share of each function, and one that lacks it has none of it.
+TEST(Comparison, OfSeveralRecordingsOfEachBuild) {
+  const std::vector<FunctionSums> before = {sums_of({sum_of("f", "k", 100), sum_of("g", "k", 900)}),
+                                            sums_of({sum_of("f", "k", 110), sum_of("g", "k", 890)}),
+                                            sums_of({sum_of("f", "k", 90), sum_of("g", "k", 910)})};
+  const std::vector<FunctionSums> after = {
+      sums_of({sum_of("f", "k", 200), sum_of("g", "k", 780), sum_of("new", "k", 20)}),
+      sums_of({sum_of("f", "k", 210), sum_of("g", "k", 790)}),
+      sums_of({sum_of("f", "k", 190), sum_of("g", "k", 810)})};
+  const Comparison comparison = compare_runs(before, after);
+  EXPECT_TRUE(comparison.is_of_runs());
+  EXPECT_EQ(comparison.before.samples, 3000u);
+  const ComparedShare& f = named(comparison, "f").self;
+  EXPECT_DOUBLE_EQ(f.before, 0.1);
+  EXPECT_DOUBLE_EQ(f.after, 0.2);
+  EXPECT_NEAR(f.difference.error, std::sqrt(0.0001 * 2 / 3), 1e-6);  // each scatters by 0.01
+  EXPECT_DOUBLE_EQ(f.difference.degrees, 4);
+  const ComparedShare& fresh = named(comparison, "new").self;
+  EXPECT_NEAR(fresh.difference.change, 0.02 / 3, 1e-6);
+  EXPECT_GT(fresh.difference.p, 0.1);  // one recording of three has it
+}
+
+TEST(Comparison, WithoutNumbersOfSamplesThereIsNoTest) {
+  FunctionSums weights = sums_of({sum_of("f", "k", 500), sum_of("g", "k", 500)});
+  weights.samples = 0;
+  const Comparison comparison =
+      compare(weights, sums_of({sum_of("f", "k", 900), sum_of("g", "k", 100)}));
+  EXPECT_FALSE(comparison.has_test());
+  const ComparedShare& f = named(comparison, "f").self;
+  EXPECT_EQ(verdict_of(f, 0.001), Verdict::kNoTest);
+  EXPECT_DOUBLE_EQ(f.difference.change, 0.4);
+  EXPECT_EQ(comparison.tested_self, 0u);
 }
 
 TEST(BlockCount, NeedsSamplesAndTimes) {

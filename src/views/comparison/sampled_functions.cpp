@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,20 @@ constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
 bool is_count(recording::WeightUnit unit) {
   return unit == recording::WeightUnit::kTicks || unit == recording::WeightUnit::kSamples;
+}
+
+// Whether weights of stacks without times may be numbers of samples. Programs that fold stacks also
+// write sums of periods, as cycles or nanoseconds, and call them the same: those have a common
+// factor, or are large for most stacks.
+bool may_be_counts(std::vector<std::uint64_t> extents) {
+  constexpr std::size_t kEnough = 8;                // fewer stacks may have a factor by chance
+  constexpr std::uint64_t kMostInHalfOfAll = 1000;  // samples of a stack
+  if (extents.size() < kEnough) return true;
+  std::uint64_t factor = 0;
+  for (const std::uint64_t extent : extents) factor = std::gcd(factor, extent);
+  const auto middle = extents.begin() + static_cast<std::ptrdiff_t>(extents.size() / 2);
+  std::nth_element(extents.begin(), middle, extents.end());
+  return factor <= 1 && *middle <= kMostInHalfOfAll;
 }
 
 }  // namespace
@@ -51,6 +66,7 @@ Result<SampledFunctions> SampledFunctions::read(profile::DetailedProfile& detail
                                                 bool inlined_rows) {
   SampledFunctions functions;
   functions.header_ = details.profile().header;
+  functions.summary_ = make_summary(details.profile());
   functions.has_times_ = details.profile().has_times;
   if (!details.sources().empty() && !details.sources().front().values.empty()) {
     const profile::ChosenSource& chosen = details.sources().front();
@@ -60,10 +76,28 @@ Result<SampledFunctions> SampledFunctions::read(profile::DetailedProfile& detail
   }
   Receiver receiver(functions, details);
   RINGSIDE_TRY(details.for_each(receiver));
+  functions.check_counts();
   functions.find_rows(details, inlined_rows);
   std::stable_sort(functions.samples_.begin(), functions.samples_.end(),
                    [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  // The times of other profilers' samples have no place in the summary.
+  const bool is_of_host =
+      !details.sources().empty() && details.sources().front().source.clock == recording::kHostClock;
+  if (functions.summary_.duration_ns == 0 && functions.has_times_ && is_of_host &&
+      !functions.samples_.empty())
+    functions.summary_.duration_ns =
+        functions.samples_.back().time - functions.samples_.front().time;
   return functions;
+}
+
+void SampledFunctions::check_counts() {
+  if (has_times_ || !weights_are_counts_) return;
+  std::vector<std::uint64_t> extents;
+  for (const Group& group : groups_)
+    if (group.rows != 0) extents.push_back(profile::extent_of(group.weight));
+  weights_are_counts_ = may_be_counts(std::move(extents));
+  if (weights_are_counts_) return;
+  for (Group& group : groups_) group.samples = 0;
 }
 
 void SampledFunctions::find_rows(profile::DetailedProfile& details, bool inlined_rows) {

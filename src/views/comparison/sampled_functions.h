@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "profile/detailed_profile.h"
 #include "profile/profile.h"
+#include "views/summary.h"
 
 namespace ringside::views {
 
@@ -26,8 +27,8 @@ struct FunctionSum {
   std::vector<float> total_blocks;  // the same of `total`
 };
 
-// The number of samples is that of the recording's rows; without times, of a unit that counts, the
-// weights are numbers of samples, and of another unit it is not known.
+// The number of samples is that of the recording's rows. Without times, the weights are numbers of
+// samples where their unit counts and they may be counts; else it is not known.
 struct FunctionSums {
   std::vector<FunctionSum> functions;  // by name and image
   profile::Weight weight = 0;          // of all samples with a stack
@@ -44,6 +45,8 @@ class SampledFunctions {
                                                      bool inlined_rows);
 
   [[nodiscard]] const recording::Header& header() const { return header_; }
+  // How the sampling went: of the whole recording, filters apart.
+  [[nodiscard]] const Summary& summary() const { return summary_; }
   [[nodiscard]] const std::string& unit() const { return unit_; }  // of weights: "ticks"
   // Blocks are only as good as the times: those of data without times are none.
   [[nodiscard]] bool has_times() const { return has_times_; }
@@ -69,11 +72,13 @@ class SampledFunctions {
     std::uint32_t first = 0;  // of its rows in group_rows_: the leaf's, then all others, each once
     std::uint32_t count = 0;
   };
+  void check_counts();
   void find_rows(profile::DetailedProfile& details, bool inlined_rows);
   [[nodiscard]] Row row_of(const profile::Profile& profile, profile::FrameId frame);
   void add_blocks(std::size_t blocks, const NameSet& names, FunctionSums& sums) const;
 
   recording::Header header_;
+  Summary summary_;
   std::string unit_;
   bool has_times_ = true;
   bool weights_are_counts_ = false;  // without times, each stands for so many samples

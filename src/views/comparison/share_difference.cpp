@@ -117,6 +117,26 @@ ShareDifference difference_of_counts(const CountedShare& before, const CountedSh
   return result;
 }
 
+ShareDifference difference_of_runs(const Runs& before, const Runs& after) {
+  const auto count_before = static_cast<double>(before.shares.size());
+  const auto count_after = static_cast<double>(after.shares.size());
+  const double mean_before = sum(before.shares) / count_before;
+  const double mean_after = sum(after.shares) / count_after;
+  double squares = 0;
+  for (const double share : before.shares) squares += (share - mean_before) * (share - mean_before);
+  for (const double share : after.shares) squares += (share - mean_after) * (share - mean_after);
+  ShareDifference result;
+  result.degrees = count_before + count_after - 2;
+  const double variance = squares / result.degrees;
+  const double least_before = kRounding * before.sample * before.sample;
+  const double least_after = kRounding * after.sample * after.sample;
+  result.change = mean_after - mean_before;
+  result.error = std::sqrt(std::max(variance, least_before) / count_before +
+                           std::max(variance, least_after) / count_after);
+  result.p = two_sided(std::abs(result.change) / result.error, result.degrees);
+  return result;
+}
+
 std::vector<double> corrected(std::span<const double> p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), 0);

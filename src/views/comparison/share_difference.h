@@ -65,6 +65,15 @@ struct CountedShare {
 [[nodiscard]] ShareDifference difference_of_counts(const CountedShare& before,
                                                    const CountedShare& after);
 
+// The shares of a function in several profiles of each program, which scatter from run to run.
+// Their means are compared by Student's t-test, with one variance for both. There are at least
+// three profiles, and one of each. `sample`: the share that one sample is, on average.
+struct Runs {
+  std::span<const float> shares;
+  double sample = 0;
+};
+[[nodiscard]] ShareDifference difference_of_runs(const Runs& before, const Runs& after);
+
 // Holm's correction of the values p of so many tests: the least one is multiplied by their number,
 // the next one by one less, and so on. The chance that any of those below a limit is there by
 // chance is then at most that limit.
