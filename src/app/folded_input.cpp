@@ -27,6 +27,11 @@ Result<void> check_options(const ReaderSettings& settings) {
 Result<std::optional<profile::Profile>> open_folded(const ReaderSettings& settings) {
   if (settings.format != kFoldedFormat) return std::nullopt;
   RINGSIDE_TRY(check_options(settings));
+  if (settings.inputs.size() > 1)
+    return fail(ErrorCode::kUsage,
+                "{} is one of several inputs: a profile is made of one folded file; 'cat' adds "
+                "several up",
+                settings.inputs[1]);
   RINGSIDE_ASSIGN(const auto inputs, open_inputs({settings.input()}));
   const importers::Input& input = inputs.front();
   RINGSIDE_ASSIGN(auto profile, importers::read_folded_text(input.bytes, input.name));

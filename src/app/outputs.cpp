@@ -10,6 +10,7 @@
 #include "app/messages.h"
 #include "base/atomic_file.h"
 #include "base/shell_word.h"
+#include "exporters/lost_in_words.h"
 
 namespace ringside::app {
 
@@ -151,6 +152,13 @@ Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,
   return std::optional<AtomicFolder>(std::move(folder));
 }
 
+// Reports lost ticks where the format has no place for them.
+void say_lost(const profile::Profile& profile, const exporters::Format& format) {
+  const std::string lost = exporters::any_loss_in_words(profile);
+  if (lost.empty() || format.shows_lost) return;
+  say(fmt::format("ringside: {}; {} has no place for that", lost, format.name));
+}
+
 void say_reader(const std::string& path, const exporters::Format& format) {
   say("ringside: to read it: " + fmt::format(fmt::runtime(format.reader),
                                              fmt::arg("output", shell_word(path)),
@@ -175,6 +183,7 @@ Result<void> write_details(ReaderSettings settings, const std::string& path,
   RINGSIDE_TRY(write_to(path, write_both, format.is_binary));
   if (folder) say_all(folder->notes());
   if (folder) say_reader(path, format);
+  say_lost(opened->profile->profile(), format);
   say_all(opened->profile->profile().left_out);
   const bool is_filtered = !opened->profile->profile().is_whole();
   say_all(opened->recording.symbols.warnings(is_filtered));
@@ -211,7 +220,9 @@ Result<void> write_export(const ReaderSettings& asked, const std::string& path,
   RINGSIDE_ASSIGN(const ReaderSettings settings, resolved(asked));
   if (std::holds_alternative<exporters::Format::FromProfile>(format.write)) {
     RINGSIDE_ASSIGN(const auto profile, open_profile(settings));
-    return write_profile(profile, path, format, options);
+    RINGSIDE_TRY(write_profile(profile, path, format, options));
+    say_lost(profile, format);
+    return {};
   }
   if (std::holds_alternative<exporters::Format::FromRecording>(format.write))
     return write_recording(settings, path, format);

@@ -67,7 +67,8 @@ std::span<const Format> formats() {
        write_perf_data,
        true,
        ".buildid",
-       "perf --buildid-dir {folder} report -i {output}"},
+       "perf --buildid-dir {folder} report -i {output}",
+       true},
       {"speedscope",
        {".speedscope.json"},
        "for speedscope: a profile of each thread and of all",
@@ -99,6 +100,9 @@ std::span<const Format> formats() {
        "for the Firefox Profiler, as 'ringside view' opens it",
        {},
        write_firefox,
+       true,
+       nullptr,
+       nullptr,
        true},
   };
   return kFormats;

@@ -50,6 +50,7 @@ struct Format {
   // A folder of more files, beside an output that is a file: what its name has behind the output's.
   const char* folder = nullptr;
   const char* reader = nullptr;  // with it: the command that reads both, of {output} and {folder}
+  bool shows_lost = false;       // it has the ticks without a sample
 
   [[nodiscard]] bool takes_option(std::string_view option) const {
     return std::find(takes.begin(), takes.end(), option) != takes.end();

@@ -110,6 +110,16 @@ class Lines final : public recording::SampleVisitor {
 
   void thread_name(const recording::ThreadName& value) override { names_.add(value); }
 
+  void statistics(const recording::Statistics& value) override {
+    std::string counters;
+    for (const auto& [name, count] : value.counters)
+      counters += fmt::format("{}{}:{}", counters.empty() ? "" : ",", json_string(name), count);
+    write(fmt::format(
+        R"({{"statistics":{},"due":{},"lost":{},"late":{},"duration_ns":{},"counters":{{{}}}}})",
+        json_string(sources_[value.source].name), value.due, value.lost, value.late,
+        value.duration_ns, counters));
+  }
+
   void left_out(std::string_view text) override { left_out_.emplace_back(text); }
 
   [[nodiscard]] const Result<void>& result() const { return result_; }

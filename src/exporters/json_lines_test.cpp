@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -69,6 +70,32 @@ TEST(JsonLines, NamesThatComeLaterCount) {
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[2]["stacks"][0]["frames"][0]["functions"][0], "at_8010");
   EXPECT_EQ(lines[3]["stacks"][0]["frames"][0]["functions"][0], "at_9010");
+}
+
+TEST(JsonLines, SaysWhatWasLost) {
+  const recording::testing::TempDir dir;
+  auto writer = recording::Writer::create(dir / "t.data", {});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->add_sample({}, nullptr));
+  recording::Statistics statistics;
+  statistics.due = 10;
+  statistics.lost = 3;
+  statistics.late = 2;
+  statistics.duration_ns = 100;
+  statistics.counters = {{"why \"so\"", 3}};
+  ASSERT_TRUE(writer->add_statistics(statistics));
+  ASSERT_TRUE(writer->finish());
+  auto reader = recording::Reader::open(dir / "t.data");
+  ASSERT_TRUE(reader);
+  Namer namer;
+  StringSink sink;
+  ASSERT_TRUE(write_json_lines(*reader, namer, sink));
+  const std::vector<json> lines = parse_lines(sink.text());
+  const auto found = std::find_if(lines.begin(), lines.end(),
+                                  [](const json& line) { return line.contains("statistics"); });
+  ASSERT_NE(found, lines.end());
+  EXPECT_EQ(*found, json::parse(R"({"statistics":"cpu","due":10,"lost":3,"late":2,"duration_ns":100,
+                                    "counters":{"why \"so\"":3}})"));
 }
 
 TEST(JsonLines, WritesEverySample) {

@@ -18,6 +18,13 @@ bool matters(const views::Summary& summary) {
   return summary.due && summary.lost && *summary.lost * 100 > *summary.due * kMattersFrom;
 }
 
+std::string in_words(const views::Summary& summary) {
+  return fmt::format("{} of {} vCPU ticks ({}%) were lost, most of them: {}",
+                     format_count(*summary.lost), format_count(*summary.due),
+                     format_percent(*summary.lost, *summary.due),
+                     summary.lost_by_reason.front().first);
+}
+
 bool is_one_of(const std::string& reason, std::initializer_list<const char*> counters) {
   return std::any_of(counters.begin(), counters.end(), [&](const char* counter) {
     return reason == recording::lost_because(counter);
@@ -52,10 +59,13 @@ std::string advice(const std::string& reason, const profile::Profile& profile) {
 std::string lost_in_words(const profile::Profile& profile) {
   const views::Summary summary = views::make_summary(profile);
   if (!matters(summary)) return {};
-  const std::string& most = summary.lost_by_reason.front().first;
-  return fmt::format("{} of {} vCPU ticks ({}%) were lost, most of them: {}; {}",
-                     format_count(*summary.lost), format_count(*summary.due),
-                     format_percent(*summary.lost, *summary.due), most, advice(most, profile));
+  return fmt::format("{}; {}", in_words(summary),
+                     advice(summary.lost_by_reason.front().first, profile));
+}
+
+std::string any_loss_in_words(const profile::Profile& profile) {
+  const views::Summary summary = views::make_summary(profile);
+  return summary.due && summary.lost && *summary.lost != 0 ? in_words(summary) : "";
 }
 
 std::string bent_in_words(const profile::Profile& profile) {

@@ -11,6 +11,9 @@ namespace ringside::exporters {
 [[nodiscard]] std::string lost_in_words(const profile::Profile& profile);
 [[nodiscard]] std::string lost_in_short(const profile::Profile& profile);
 
+// The same for any loss, without what to do about it: for formats that have no place for it.
+[[nodiscard]] std::string any_loss_in_words(const profile::Profile& profile);
+
 // That the shares are bent by the host, and why (views/host_bend.h); else empty. Short: for the
 // subtitle of a picture.
 [[nodiscard]] std::string bent_in_words(const profile::Profile& profile);

@@ -33,6 +33,12 @@ TEST(LostInWords, ATenthDoesNotMatter) {
   EXPECT_EQ(lost_in_short(profile), "");
 }
 
+TEST(LostInWords, AnyLoss) {
+  EXPECT_EQ(any_loss_in_words(losing(0, recording::kLostByHost)), "");
+  EXPECT_EQ(any_loss_in_words(losing(10, recording::kLostByHost)),
+            "10 of 100 vCPU ticks (10.00%) were lost, most of them: vCPU not run by the host");
+}
+
 TEST(LostInWords, HowManyWhyAndWhatToDo) {
   const auto by_host = losing(110, recording::kLostByHost);
   EXPECT_THAT(lost_in_words(by_host),

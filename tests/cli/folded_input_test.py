@@ -27,6 +27,14 @@ class FoldedInput(cli_case.CliCase):
         self.assertGreater(len(frames(recording)), 1)
         self.assertEqual(frames("t.folded"), frames(recording))
 
+    def test_several_files_are_refused_by_each_verb(self):
+        self.write(TEXT)
+        self.write(TEXT, "u.folded")
+        for words in (["report"], ["flamegraph", "-o", "x.svg"], ["export"], ["export", "--format", "pprof", "-o", "x.pb.gz"]):
+            with self.subTest(words=words):
+                self.assertSays(self.ringside(*words, "-i", "t.folded", "-i", "u.folded"), cli_case.WRONG_USAGE, "u.folded is one of several")
+        self.assertFalse((self.folder / "x.svg").exists())
+
     def test_report_and_picture_of_another_tools_text(self):
         self.write(TEXT)
         report = self.ringside("report", "-i", "t.folded", "--header")

@@ -1,4 +1,6 @@
 """Files given with --kernel that are not what they should be."""
+import re
+
 import cli_case
 import elf_files
 import fake_stub
@@ -131,7 +133,7 @@ class KernelFile(cli_case.CliCase):
         stacks = self.ringside("export", "-i", self.folder / "ringside.data", before=["env", "-C", "/"])
         self.assertSays(stacks, DONE)
         self.assertRegex(stacks.stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
-        self.assertEqual(stacks.said, "")
+        self.assertEqual(re.sub(r"ringside: \d+ of \d+ vCPU ticks .* were lost, .*\n", "", stacks.said), "")
 
 
 if __name__ == "__main__":

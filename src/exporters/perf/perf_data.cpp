@@ -10,6 +10,7 @@
 #include "exporters/perf/perf_record.h"
 #include "exporters/perf/perf_symbol_files.h"
 #include "exporters/perf/perf_threads.h"
+#include "views/summary.h"
 
 namespace ringside::exporters {
 namespace perf {
@@ -40,6 +41,7 @@ class RecordWriter final : public profile::SampleReceiver {
     write_user_mappings();
     RINGSIDE_TRY(result_);
     RINGSIDE_TRY(profile_.for_each(*this));
+    write_lost();
     return result_;
   }
 
@@ -132,6 +134,15 @@ class RecordWriter final : public profile::SampleReceiver {
     record_.add(thread.tid);
     record_.add_text(name.substr(0, kMostName));
     put({thread, time});
+  }
+
+  // Ticks that have no sample though they were due; perf shows their sum.
+  void write_lost() {
+    const std::uint64_t lost = views::make_summary(profile_.profile()).lost.value_or(0);
+    if (lost == 0) return;
+    record_.begin(RecordType::kLostSamples, 0);
+    record_.add(lost);
+    put({{kNobody, kNobody}, last_time_});
   }
 
   void write_sample(const profile::TimedSample& sample, const profile::Owner& owner,

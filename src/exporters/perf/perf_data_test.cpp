@@ -123,6 +123,10 @@ class PerfDataTest : public ::testing::Test {
     idle.vcpu = {1};
     idle.disposition = wire::Disposition::kIdle;
     EXPECT_TRUE(writer_.add_sample(idle, nullptr));
+    recording::Statistics statistics;
+    statistics.due = 10;
+    statistics.lost = 3;
+    EXPECT_TRUE(writer_.add_statistics(statistics));
     EXPECT_TRUE(writer_.finish());
   }
 
@@ -304,6 +308,15 @@ TEST_F(PerfDataTest, IdleProcessorsAreTheSwapper) {
   ASSERT_EQ(samples.size(), 3u);
   EXPECT_EQ(samples[2].at<std::uint64_t>(16), 0u);  // pid and tid
   EXPECT_EQ(samples[2].at<std::uint64_t>(48), 0u);  // entries of the chain
+}
+
+// `perf report` counts the records of this type: "Total Lost Samples".
+TEST_F(PerfDataTest, LostTicksAreLostSamples) {
+  const std::vector<Record> lost = file().of_type(13);
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].at<std::uint64_t>(0), 3u);
+  EXPECT_EQ(lost[0].body.size(), 8u + 32u);         // and the end of each record
+  EXPECT_EQ(lost[0].at<std::uint64_t>(8 + 8), 7u);  // the last sample's time
 }
 
 TEST_F(PerfDataTest, APipeHasTheSameRecords) {
