@@ -14,14 +14,13 @@ function(ringside_large_pages settings)
   endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     # The C library asks for them, if the heap grows by pieces that are large enough.
-    set(tunables glibc.malloc.hugetlb=1)
-    if(DEFINED ENV{GLIBC_TUNABLES})
-      string(PREPEND tunables "$ENV{GLIBC_TUNABLES}:")
-    endif()
-    set(${settings} GLIBC_TUNABLES=${tunables} MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=1073741824 PARENT_SCOPE)
-  elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT DEFINED ENV{LD_PRELOAD})
-    # g++ has a heap of its own.
+    set(${settings} GLIBC_TUNABLES=glibc.malloc.hugetlb=1 MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=1073741824 PARENT_SCOPE)
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+    # g++ has a heap of its own. The loader takes no path with a blank or a colon.
     set(library ${PROJECT_BINARY_DIR}/large_pages.so)
+    if(library MATCHES "[ :]")
+      return()
+    endif()
     execute_process(COMMAND ${CMAKE_C_COMPILER} -O1 -shared -fPIC -o ${library} ${PROJECT_SOURCE_DIR}/cmake/large_pages.c
                     RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
     if(NOT failed)

@@ -1,6 +1,7 @@
 #include "app/comparison_session.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "app/messages.h"
 #include "views/comparison/sampled_functions.h"
@@ -85,15 +86,35 @@ Result<Build> read_build(const ReaderSettings& settings, const std::vector<std::
   return build;
 }
 
+profile::Weight saturated_sum(profile::Weight a, profile::Weight b) {
+  profile::Weight sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<profile::Weight>::min()
+               : std::numeric_limits<profile::Weight>::max();
+}
+
+// Weights of one build are of one unit.
+Result<void> check_one_unit(const Build& build) {
+  const Input& first = build.inputs.front();
+  for (const Input& other : build.inputs)
+    if (other.functions.unit() != first.functions.unit())
+      return fail(ErrorCode::kUsage,
+                  "{} has {} and {} has {}: the recordings of one build need values of one unit; "
+                  "choose them with --source and --value",
+                  first.name, first.functions.unit(), other.name, other.functions.unit());
+  return {};
+}
+
 // The first stands for the others, which add to its numbers.
 void describe(const Build& build, views::ComparedSide& side) {
   describe(build.inputs.front(), side);
   for (std::size_t i = 1; i < build.inputs.size(); ++i) {
     views::ComparedSide other;
     describe(build.inputs[i], other);
-    side.busy += other.busy;
-    side.idle += other.idle;
+    side.busy = saturated_sum(side.busy, other.busy);
+    side.idle = saturated_sum(side.idle, other.idle);
     side.duration_ns += other.duration_ns;
+    if (build.sums[i].samples == 0) side.uncounted = other.input;
   }
 }
 
@@ -104,6 +125,8 @@ Result<views::Comparison> compare_builds(const ReaderSettings& settings,
                                          const std::vector<std::string>& after_names) {
   RINGSIDE_ASSIGN(const Build before, read_build(settings, before_names));
   RINGSIDE_ASSIGN(const Build after, read_build(settings, after_names));
+  RINGSIDE_TRY(check_one_unit(before));
+  RINGSIDE_TRY(check_one_unit(after));
   const Input& first = before.inputs.front();
   std::vector<std::string> unlike;
   for (const Build* const build : {&before, &after}) {

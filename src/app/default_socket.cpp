@@ -1,28 +1,34 @@
 #include "app/default_socket.h"
 
-#include <algorithm>
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <string>
 
 #include "app/messages.h"
 #include "base/socket.h"
-#include "engines/socket_tables.h"
+#include "engines/peer_process.h"
 
 namespace ringside::app {
 namespace {
 
-// By the kernel's table: a connection to a gdb stub would stop the guest.
+// By the kernel's table: a connection to a gdb stub would stop the guest. The table has paths as
+// they were bound, so one that does not begin at the root is of this folder if its process is.
 bool is_listened_at(const std::string& path) {
+  namespace fs = std::filesystem;
   std::error_code ignored;
-  if (!std::filesystem::is_socket(path, ignored)) return false;
-  // The table has the path as QEMU's command line has it.
-  const std::string name = std::filesystem::path(path).filename();
-  for (const std::string& spelling : {name, "./" + name}) {
+  if (!fs::is_socket(path, ignored)) return false;
+  const fs::path here = fs::current_path(ignored);
+  const std::string name = fs::path(path).filename();
+  const auto listener = [](const std::string& spelling) {
     SocketAddress address;
     address.path = spelling;
-    const auto sockets = engines::server_sockets(address);
-    if (std::any_of(sockets.begin(), sockets.end(),
-                    [](const engines::ServerSocket& socket) { return socket.listens; }))
+    return engines::listener_at(address);
+  };
+  if (listener((here / name).string()) != 0) return true;
+  for (const std::string& spelling : {name, "./" + name}) {
+    const pid_t process = listener(spelling);
+    if (process != 0 && fs::read_symlink(fmt::format("/proc/{}/cwd", process), ignored) == here)
       return true;
   }
   return false;

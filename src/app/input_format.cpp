@@ -72,6 +72,8 @@ Result<std::string> format_of_inputs(
   const auto filled = std::find_if(inputs.begin(), inputs.end(),
                                    [](const Input& input) { return !input.bytes.empty(); });
   const Input& first = filled == inputs.end() ? inputs.front() : *filled;
+  if (first.was_compressed && first.bytes.empty())
+    return fail(ErrorCode::kFormat, "{} is compressed, and there is nothing in it", first.name);
   const auto own = own_format_of(first);
   if (own && first.was_compressed)
     return fail(ErrorCode::kFormat, "{} is a compressed file of ringside: unpack it first",

@@ -155,8 +155,11 @@ Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,
 // Reports lost ticks where the format has no place for them.
 void say_lost(const profile::Profile& profile, const exporters::Format& format) {
   const std::string lost = exporters::any_loss_in_words(profile);
-  if (lost.empty() || format.shows_lost) return;
-  say(fmt::format("ringside: {}; {} has no place for that", lost, format.name));
+  if (lost.empty() || (format.shows_lost && profile.is_whole())) return;
+  say(profile.is_whole()
+          ? fmt::format("ringside: {}; {} has no place for that", lost, format.name)
+          : fmt::format("ringside: of the whole recording, {}; {} has nothing of that", lost,
+                        format.name));
 }
 
 void say_reader(const std::string& path, const exporters::Format& format) {

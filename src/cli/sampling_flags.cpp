@@ -60,20 +60,24 @@ void add_when(App& when, app::SamplingSettings& settings, Counted counted) {
                 "End QEMU when sampling has ended (needs a QEMU that ringside starts)");
 }
 
-void add_guest(App& guest, app::SamplingSettings& settings) {
-  guest
-      .add_option("--gdb", settings.gdb,
-                  "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
-      ->type_name("ADDR");
+void add_guest(App& guest, app::SamplingSettings& settings, Counted counted) {
+  auto* gdb = guest
+                  .add_option("--gdb", settings.gdb,
+                              "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
+                  ->type_name("ADDR");
+  const bool has_seconds = counted == Counted::kRounds;
   guest
       .add_option_function(
           "--remote",
-          [&settings](const std::string& address) {
+          [&settings, has_seconds](const std::string& address) {
             settings.gdb = address;
-            settings.is_osdks = true;
+            settings.is_osdks = has_seconds;
           },
-          "The same, as Asterinas' OSDK has it: an --interval without a unit is in seconds")
-      ->type_name("ADDR");
+          has_seconds
+              ? "The same, as Asterinas' OSDK has it: an --interval without a unit is in seconds"
+              : "The same, as Asterinas' OSDK has it")
+      ->type_name("ADDR")
+      ->excludes(gdb);
   guest
       .add_option_function(
           "--qmp,--qmp-socket",
@@ -152,7 +156,7 @@ void add_engine(App& how, app::SamplingSettings& settings) {
 void add_sampling_flags(App& app, app::SamplingSettings& settings, Counted counted) {
   add_what(app.section("Samples to take"), settings);
   add_when(app.section("When"), settings, counted);
-  add_guest(app.section("A guest that runs already"), settings);
+  add_guest(app.section("A guest that runs already"), settings, counted);
   App& names = app.section(kNamesSection);
   names
       .add_option("--kernel", settings.kernel,

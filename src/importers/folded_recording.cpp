@@ -133,7 +133,10 @@ class FoldedImport {
     source.clock = kEventNumbers;
     source.period = 1;
     source.engine = kFormat;
-    source.values = {{"samples", recording::WeightUnit::kSamples, 1}};
+    // Counts that were multiplied are no numbers of samples.
+    source.values = {survey_.scale == 1
+                         ? recording::ValueType{"samples", recording::WeightUnit::kSamples, 1}
+                         : recording::ValueType{"counts", recording::WeightUnit::kCount, 1}};
     RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), {source}));
     RINGSIDE_TRY(add_event_numbers(*writer_));
     return {};

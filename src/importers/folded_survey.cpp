@@ -50,8 +50,7 @@ class Survey {
     if (found_.others > found_.stacks)
       return fail(ErrorCode::kFormat,
                   "{}: {} of {} lines are no folded stacks, such as 'main;read;copy 12', and the "
-                  "first of them is line {}: give the text that a stackcollapse script makes, or "
-                  "name the file's format with --input-format",
+                  "first of them is line {}: give the text that a stackcollapse script makes",
                   name, found_.others, found_.others + found_.stacks, found_.first_other);
     if (!has_one_count_)
       return fail(ErrorCode::kFormat,

@@ -66,7 +66,7 @@ class FoldedReader {
       totals.weight[0] += static_cast<std::uint64_t>(group.weight);
       totals.count[0] += group.samples;
     }
-    profile_.unit = recording::WeightUnit::kSamples;
+    profile_.unit = scale_ == 1 ? recording::WeightUnit::kSamples : recording::WeightUnit::kCount;
     profile::adopt_stacks(std::move(forest_), profile_);
     profile_.unique_stacks = profile_.samples.size();
     return std::move(profile_);

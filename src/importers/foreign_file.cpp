@@ -83,7 +83,7 @@ bool is_dtrace(std::string_view text) {
 
 bool is_callgrind_without_costs(std::string_view text) {
   return (has(text, "\ncreator: callgrind") || text.starts_with("creator: callgrind")) &&
-         has(text, "\nevents: ") && !has(text, "\nfn=");
+         has(text, "\nevents: ") && !has(text, "\nfn=") && text.size() < kLookedAt;
 }
 
 struct Foreign {

@@ -71,7 +71,8 @@ recording::StackRef GdbStack::finish() {
   finished_.clear();
   // The mark of a signal is no function.
   for (const Open& open : frames_)
-    if (!open.is_signal || frames_.size() == 1) finished_.push_back(open.frame);
+    if (!open.is_signal) finished_.push_back(open.frame);
+  if (finished_.empty() && !frames_.empty()) finished_.push_back(frames_.front().frame);
   is_kernel_ = !finished_.empty() && finished_.front().kind == FrameKind::kKernel;
   frames_.clear();
   const recording::StackRef stack = writer_.add_stack(finished_);

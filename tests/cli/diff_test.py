@@ -127,6 +127,13 @@ class Diff(cli_case.CliCase):
                 self.assertEqual(comparison["test"]["name"], "counts" if period == 1 else "none")
                 self.assertEqual({row["verdict"] for row in rows.values()} - {"unsure", "few samples"},
                                  set() if period == 1 else {"no test"})
+        loops = self.write("loops", "".join(f"main;f{number} {20 * number + 20}\n" for number in range(10)))
+        many = self.write("many", "".join(f"main;f{number} {800 + 199 * number}\n" for number in range(12)))
+        captures = self.write("captures", json.dumps({"stack_traces": [{"0": [f"f{n % 9}", "main"]} for n in range(900)]}))
+        for counts in (loops, many, captures):  # a small common factor, large counts, one sample each
+            self.assertEqual(self.rows(counts, counts)[1]["test"]["name"], "counts", counts)
+        fractions = self.write("fractions", "main;a 1.500001\nmain;b 2.25\nmain;c 3\n")
+        self.assertEqual(self.rows(fractions, fractions)[1]["test"]["name"], "none")
         cycles = [count * 1000003 + 7 * count**2 + number for number, count in enumerate(fewer)]  # no common factor
         old = self.write("old", "".join(f"main;f{number} {weight}\n" for number, weight in enumerate(cycles)))
         rows, comparison = self.rows(old, old)
@@ -165,6 +172,10 @@ class Diff(cli_case.CliCase):
         self.assertEqual([comparison[side][key] for side in ("before", "after") for key in ("input", "recordings", "samples")],
                          ["a0", 3, 3000, "b0", 3, 3000])
         self.assertEqual(comparison["test"]["name"], "runs")
+        self.write("weights", "".join(f"main;f{number} {(number + 1) * 250000}\n" for number in range(9)))
+        counts = self.write("counts", "main;f0 3\nmain;f1 4\n")
+        self.assertIn("Test: none: weights has", self.diff("--before", counts, "weights", "--after", counts).stdout)
+        self.assertSays(self.diff("--before", "a0", "weights", "--after", "b0"), WRONG_USAGE, "values of one unit")
         rows, _ = self.rows("--before", *runs("c", (4, 10, 16)), "--after", *runs("d", (8, 14, 20)))
         self.assertEqual((rows["copy"]["before_percent"], rows["copy"]["after_percent"], rows["copy"]["verdict"]), (10, 14, "unsure"))
         text = self.diff("--before", "a0", "a1", "--after", "b0").stdout

@@ -76,7 +76,7 @@ class FoldedInput(cli_case.CliCase):
         self.write("words\nwords\nmain 1\n")
         self.assertSays(self.ringside("export", "-i", "t.folded"), FAILED, "t.folded is not a recording")
         self.assertSays(self.ringside("export", "-i", "t.folded", "--input-format", "folded"), FAILED,
-                        "t.folded: 2 of 3 lines are no folded stacks", "--input-format")
+                        "t.folded: 2 of 3 lines are no folded stacks", "stackcollapse")
 
     def test_errors(self):
         self.write("words\n", "words")

@@ -141,6 +141,9 @@ class Imports(cli_case.CliCase):
                 for contents, count in ((pack(text), 250000), (pack(text) + pack(text), 500000)):
                     (self.folder / "packed").write_bytes(contents)
                     self.assertEqual(self.folded("packed"), f"dd;main;vfs_read;copy_user {count}\n")
+        skippable = b"\x50\x2a\x4d\x18\x04\0\0\0same"  # as pzstd has in front of its frames
+        (self.folder / "packed").write_bytes(skippable + stored_zstd(text) + skippable + stored_zstd(text) + skippable)
+        self.assertEqual(self.folded("packed"), "dd;main;vfs_read;copy_user 500000\n")
         (self.folder / "packed").write_bytes(gzip.compress(b"main;read 12\n"))
         self.assertEqual(self.folded("packed"), "main;read 12\n")
         (self.folder / "packed").write_bytes(gzip.compress(json.dumps(CAPTURES).encode()))
@@ -162,11 +165,17 @@ class Imports(cli_case.CliCase):
         packed = gzip.compress(PERF_SCRIPT.encode())
         for contents, text in ((packed[:-12], "the stream is damaged or ends too early"), (packed + b"x", "behind its end"),
                                (gzip.compress(bytes(300 << 20)), "it holds more than"),
+                               (packed + gzip.compress(b"") * 100000, "more than 100000 streams"),
                                (bz2.compress(b"main 1\n")[:20], "compressed with bzip2")):
             (self.folder / "packed").write_bytes(contents)
             result = self.ringside("report", "packed")
             self.assertSays(result, FAILED, "packed: it is compressed with", "cannot be unpacked", text)
             self.assertEqual(result.said.count("\n"), 1, result.said)
+        (self.folder / "packed").write_bytes(gzip.compress(b""))
+        self.assertSays(self.ringside("report", "packed"), FAILED, "packed is compressed, and there is nothing in it")
+        maestro = b"\x1f" + struct.pack("<31Q", 0xffffffff8010008b, *range(0xffffffff80100100, 0xffffffff8010011e))
+        (self.folder / "raw").write_bytes(maestro)  # it begins as gzip does
+        self.assertSays(self.ringside("report", "raw", "--input-format", "maestro"), DONE)
         (self.folder / "packed").write_bytes(gzip.compress(b"words\n"))
         self.assertSays(self.ringside("report", "packed"), FAILED, "packed is not a recording")
         recording = self.recording("--duration", "0.2")
@@ -179,6 +188,11 @@ class Imports(cli_case.CliCase):
         text = self.ringside("export", "t.data", "--format", "perf-script")
         self.assertSays(text, DONE)
         self.assertEqual(self.folded(self.write("text", text.stdout)), "main 3\nmain;read;copy 12\n")
+
+    def test_a_long_line_takes_the_time_of_its_length(self):
+        text = self.write("text", "dd 12 cycles:\n\t 1165 main (/x)\n\nx: " + (" " * 100 + "y: ") * 30000 + "\n")
+        result = self.ringside("report", text)  # within the limit of a step
+        self.assertIn(result.returncode, (DONE, FAILED), result.said)
 
     def test_the_event_with_most_samples_is_shown(self):
         few = "dd 12 [001] 100.000000: page-faults:\n\t 401020 fault (/bin/dd)\n\n"

@@ -2,6 +2,9 @@
 import json
 import re
 import socket
+import subprocess
+import sys
+import time
 
 import cli_case
 import fake_stub
@@ -48,6 +51,13 @@ class Profile(cli_case.CliCase):
         stub.unlink(missing_ok=True)
         leave_socket(stub)  # of a QEMU that has ended
         self.assertSays(self.ringside("profile"), cli_case.WRONG_USAGE, "which guest?")
+        (self.folder / "elsewhere").mkdir()
+        bound_there = "import os, socket; s = socket.socket(socket.AF_UNIX); s.bind('.osdk-gdb-socket'); s.listen(); input()"
+        with subprocess.Popen([sys.executable, "-c", bound_there], cwd=self.folder / "elsewhere", stdin=subprocess.PIPE) as other:
+            while not (self.folder / "elsewhere/.osdk-gdb-socket").exists():
+                time.sleep(0.01)
+            self.assertSays(self.ringside("profile"), cli_case.WRONG_USAGE, "which guest?")
+            other.stdin.close()
         with fake_stub.FakeStub(str(monitor), greeting=b"+$T05#b9\r\n"):
             self.assertSays(self.ringside("profile"), cli_case.FAILED, "attaching to the monitor at ./qmp-socket", "no QMP socket")
         stub.unlink()

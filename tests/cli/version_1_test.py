@@ -10,7 +10,7 @@ import re
 import cli_case
 
 FOLDER = cli_case.HERE / "version-1"
-# What the program of then did not write: a member, and the line of the counts.
+# The program of then did not write this member, and no line of counts.
 NEWER = re.compile(r'"address_space":"0x[0-9a-f]+",|^\{"statistics":.*\n', re.MULTILINE)
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 

@@ -21,10 +21,12 @@ constexpr double kFoldedPercent = 0.1;  // functions below it are left out on a 
 Result<void> check_samples(const views::Comparison& comparison) {
   for (const views::ComparedSide* const side : {&comparison.before, &comparison.after})
     if (side->samples == 0)
-      return fail(ErrorCode::kUsage,
-                  "{} has weights, but neither times nor numbers of samples, so no change is sure "
-                  "and a limit means nothing; choose values that count with --value",
-                  side->input);
+      return fail(
+          ErrorCode::kUsage,
+          "{} has weights, but neither times nor numbers of samples, so no change is sure "
+          "and a limit means nothing; choose values that count with --value, where there are "
+          "some",
+          side->uncounted.empty() ? side->input : side->uncounted);
   return {};
 }
 
@@ -39,8 +41,8 @@ void DiffVerb::add_options(App& app) {
       ->expected(2, 1000);
   app.section(kSamplesSection)
       .add_option("--before", before_,
-                  "One or more recordings of a build: their sum is compared with that of --after, "
-                  "and how they scatter decides what is sure")
+                  "One or more recordings of a build: the mean shares are compared with those of "
+                  "--after, and how they scatter decides what is sure")
       ->type_name("FILE")
       ->expected(1, 1000);
   app.section(kSamplesSection)

@@ -51,7 +51,7 @@ std::string test_in_words(const views::Comparison& comparison, const ComparisonO
         comparison.before.samples == 0 ? comparison.before : comparison.after;
     return fmt::format(
         "none: {} has weights, but neither times nor numbers of samples, so no change is sure",
-        profile::sanitize(side.input));
+        profile::sanitize(side.uncounted.empty() ? side.input : side.uncounted));
   }
   const std::string test =
       comparison.is_of_runs()

@@ -138,8 +138,9 @@ class RecordWriter final : public profile::SampleReceiver {
 
   // Ticks that have no sample though they were due; perf shows their sum.
   void write_lost() {
-    const std::uint64_t lost = views::make_summary(profile_.profile()).lost.value_or(0);
-    if (lost == 0) return;
+    const profile::Profile& all = profile_.profile();
+    const std::uint64_t lost = views::make_summary(all).lost.value_or(0);
+    if (lost == 0 || !all.is_whole()) return;  // whose they are is not recorded
     record_.begin(RecordType::kLostSamples, 0);
     record_.add(lost);
     put({{kNobody, kNobody}, last_time_});

@@ -93,11 +93,18 @@ bool stands_alone(std::string_view line) {
   return std::min(line.find_first_of(kBlanks, line.find_first_not_of(' ')), line.size()) == kEnd;
 }
 
-std::string_view frame_in_line(std::string_view rest) {
+bool begins_with_address(std::string_view rest) {
   constexpr std::size_t kWidth = 16;  // of an address
-  std::string_view text = without_blanks_in_front(rest);
+  const std::string_view text = without_blanks_in_front(rest);
   const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
-  if (rest.size() - text.size() + end < kWidth) return {};
+  const std::string_view word = text.substr(0, end);
+  return rest.size() - text.size() + end >= kWidth && !word.empty() &&
+         word.find_first_not_of("0123456789abcdefABCDEF") == kNowhere;
+}
+
+std::string_view frame_in_line(std::string_view rest) {
+  if (!begins_with_address(rest)) return {};
+  std::string_view text = without_blanks_in_front(rest);
   text = text.substr(0, text.find(" => "));
   return parse_frame_line(text) ? text : std::string_view();
 }

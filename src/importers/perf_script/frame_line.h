@@ -24,6 +24,10 @@ struct FrameLine {
 // Blanks in front are left out. None where no number stands at the beginning.
 [[nodiscard]] std::optional<FrameLine> parse_frame_line(std::string_view line);
 
+// Whether an address of 16 columns, blanks in front of it included, is what comes first. It takes
+// the time of that word, however long the rest is.
+[[nodiscard]] bool begins_with_address(std::string_view rest);
+
 // The frame that stands behind the event of a sample without call graph: where a branch came from.
 // Empty where the fields of a tracepoint stand there.
 [[nodiscard]] std::string_view frame_in_line(std::string_view rest);

@@ -72,6 +72,11 @@ TEST(FrameLine, InALineOfItsSample) {
   EXPECT_EQ(frame_in_line("     7ffff7ddc140 _start+0x0 (/x) =>     0 [unknown] ([unknown])"),
             "7ffff7ddc140 _start+0x0 (/x)");
   EXPECT_EQ(frame_in_line(" 1 2"), "");
+  EXPECT_TRUE(begins_with_address("  ffffffff8226ec67 f ([k])"));
+  EXPECT_TRUE(begins_with_address("            1165"));
+  EXPECT_FALSE(begins_with_address("        1165 f"));
+  EXPECT_FALSE(begins_with_address("                    x: 1"));
+  EXPECT_FALSE(begins_with_address("                       "));
   EXPECT_EQ(frame_in_line(" prev_comm=swapper/0 prev_pid=0"), "");
 }
 

@@ -174,7 +174,7 @@ void take_event_without_time(std::string_view line, HeaderLine& header) {
     if (word.empty()) break;
     const bool has_colon = word.size() > 1 && word.back() == ':';
     const bool is_event =
-        has_colon && (is_number(before) || trimmed(rest).empty() || !frame_in_line(rest).empty());
+        has_colon && (is_number(before) || trimmed(rest).empty() || begins_with_address(rest));
     before = word;
     if (!is_event) continue;
     header.event = word.substr(0, word.size() - 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -91,13 +92,12 @@ Blocks blocks_of(const FunctionSums& sums) {
   return {sums.block_weights, static_cast<double>(sums.weight) / static_cast<double>(sums.samples)};
 }
 
-// The sum of several profiles, whose blocks are the shares in each.
+// Several profiles, without weights: the blocks of a function are its shares in each.
 FunctionSums sum_of_runs(std::span<const FunctionSums> runs) {
   FunctionSums all;
   std::map<std::pair<std::string, std::string>, FunctionSum> functions;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const FunctionSums& sums = runs[run];
-    all.weight += sums.weight;
     all.samples += sums.samples;
     for (const FunctionSum& function : sums.functions) {
       FunctionSum& sum = functions[{function.name, function.image}];
@@ -105,8 +105,6 @@ FunctionSums sum_of_runs(std::span<const FunctionSums> runs) {
       if (sum.name.empty() || sum.kind == profile::Kind::kInterrupt) sum.kind = function.kind;
       sum.name = function.name;
       sum.image = function.image;
-      sum.self += function.self;
-      sum.total += function.total;
       sum.self_samples += function.self_samples;
       sum.total_samples += function.total_samples;
       sum.self_blocks.resize(runs.size());
@@ -145,11 +143,11 @@ class Comparer {
   [[nodiscard]] ComparedShare compare(const Pair& pair, const Which& which) {
     ComparedShare share;
     if (pair.first != nullptr) {
-      share.before = share_of(pair.first->*which.weight, before_);
+      share.before = share_of(*pair.first, which, before_);
       share.samples_before = pair.first->*which.samples;
     }
     if (pair.second != nullptr) {
-      share.after = share_of(pair.second->*which.weight, after_);
+      share.after = share_of(*pair.second, which, after_);
       share.samples_after = pair.second->*which.samples;
     }
     share.difference.change = share.after - share.before;
@@ -174,8 +172,13 @@ class Comparer {
         {blocks(pair.first, which, test_.runs_before), sample(test_.runs_before, before_)},
         {blocks(pair.second, which, test_.runs_after), sample(test_.runs_after, after_)});
   }
-  [[nodiscard]] static double share_of(profile::Weight weight, const FunctionSums& sums) {
-    return static_cast<double>(weight) / static_cast<double>(sums.weight);
+  // The mean where there are several profiles.
+  [[nodiscard]] double share_of(const FunctionSum& function, const Which& which,
+                                const FunctionSums& sums) const {
+    if (test_.runs_before == 0)
+      return static_cast<double>(function.*which.weight) / static_cast<double>(sums.weight);
+    const std::vector<float>& shares = function.*which.blocks;
+    return std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
   }
   // Samples of unlike weight count as so many equal ones.
   [[nodiscard]] static CountedShare counted(double share, const FunctionSums& sums) {

@@ -41,6 +41,7 @@ struct ComparedSide {
   std::size_t recordings = 1;  // how many
   std::string kernel;
   std::uint64_t samples = 0;      // with a stack; 0: their number is not known
+  std::string uncounted = {};     // of several recordings: one without a number of samples
   std::string unit;               // of its weights: "ticks"
   profile::Weight busy = 0;       // weight of all that is not idle, filters apart
   profile::Weight idle = 0;       // … and of what is
@@ -96,8 +97,8 @@ enum class Verdict : std::uint8_t {
 // `before` and `after` have as many blocks. Both have weight.
 [[nodiscard]] Comparison compare(const FunctionSums& before, const FunctionSums& after);
 
-// The same of several profiles of each, at least three together. Shares are of all of one build,
-// and the test is of how they scatter from run to run. All have weight.
+// The same of several profiles of each, at least three together. A share is the mean of those of
+// one build's, and the test is of how they scatter from run to run. All have weight.
 [[nodiscard]] Comparison compare_runs(std::span<const FunctionSums> before,
                                       std::span<const FunctionSums> after);
 

@@ -165,13 +165,28 @@ TEST(Comparison, OfSeveralRecordingsOfEachBuild) {
   EXPECT_TRUE(comparison.is_of_runs());
   EXPECT_EQ(comparison.before.samples, 3000u);
   const ComparedShare& f = named(comparison, "f").self;
-  EXPECT_DOUBLE_EQ(f.before, 0.1);
-  EXPECT_DOUBLE_EQ(f.after, 0.2);
+  EXPECT_NEAR(f.before, 0.1, 1e-6);
+  EXPECT_NEAR(f.after, 0.2, 1e-6);
   EXPECT_NEAR(f.difference.error, std::sqrt(0.0001 * 2 / 3), 1e-6);  // each scatters by 0.01
   EXPECT_DOUBLE_EQ(f.difference.degrees, 4);
   const ComparedShare& fresh = named(comparison, "new").self;
   EXPECT_NEAR(fresh.difference.change, 0.02 / 3, 1e-6);
   EXPECT_GT(fresh.difference.p, 0.1);  // one recording of three has it
+}
+
+// A recording counts as much as another one, however long it is.
+TEST(Comparison, SharesOfSeveralRecordingsAreMeans) {
+  const std::vector<FunctionSums> before = {
+      sums_of({sum_of("f", "k", 90), sum_of("g", "k", 10)}),
+      sums_of({sum_of("f", "k", 100), sum_of("g", "k", 9900)})};
+  const std::vector<FunctionSums> after = {
+      sums_of({sum_of("f", "k", 50), sum_of("g", "k", 50)}),
+      sums_of({sum_of("f", "k", 5000), sum_of("g", "k", 5000)})};
+  const Comparison comparison = compare_runs(before, after);
+  const ComparedShare& g = named(comparison, "g").self;
+  EXPECT_NEAR(g.before, (0.1 + 0.99) / 2, 1e-6);
+  EXPECT_NEAR(g.after, 0.5, 1e-6);
+  EXPECT_NEAR(g.difference.change, g.after - g.before, 1e-6);
 }
 
 TEST(Comparison, WithoutNumbersOfSamplesThereIsNoTest) {

@@ -22,14 +22,15 @@ bool is_count(recording::WeightUnit unit) {
 // write sums of periods, as cycles or nanoseconds, and call them the same: those have a common
 // factor, or are large for most stacks.
 bool may_be_counts(std::vector<std::uint64_t> extents) {
-  constexpr std::size_t kEnough = 8;                // fewer stacks may have a factor by chance
-  constexpr std::uint64_t kMostInHalfOfAll = 1000;  // samples of a stack
+  constexpr std::size_t kEnough = 8;              // fewer stacks may have a factor by chance
+  constexpr std::uint64_t kLeastFactor = 100;     // a few runs of one loop may have a small one
+  constexpr std::uint64_t kMostOfHalf = 100'000;  // samples of a stack
   if (extents.size() < kEnough) return true;
   std::uint64_t factor = 0;
   for (const std::uint64_t extent : extents) factor = std::gcd(factor, extent);
   const auto middle = extents.begin() + static_cast<std::ptrdiff_t>(extents.size() / 2);
   std::nth_element(extents.begin(), middle, extents.end());
-  return factor <= 1 && *middle <= kMostInHalfOfAll;
+  return factor < kLeastFactor && *middle <= kMostOfHalf;
 }
 
 }  // namespace
@@ -66,8 +67,9 @@ Result<SampledFunctions> SampledFunctions::read(profile::DetailedProfile& detail
                                                 bool inlined_rows) {
   SampledFunctions functions;
   functions.header_ = details.profile().header;
-  functions.summary_ = make_summary(details.profile());
   functions.has_times_ = details.profile().has_times;
+  functions.summary_ = make_summary(details.profile());
+  if (!functions.has_times_) functions.summary_.duration_ns = 0;  // it is of numbers of events
   if (!details.sources().empty() && !details.sources().front().values.empty()) {
     const profile::ChosenSource& chosen = details.sources().front();
     const recording::WeightUnit unit = chosen.source.values[chosen.values.front()].unit;
@@ -91,7 +93,10 @@ Result<SampledFunctions> SampledFunctions::read(profile::DetailedProfile& detail
 }
 
 void SampledFunctions::check_counts() {
-  if (has_times_ || !weights_are_counts_) return;
+  const auto has_weight = [](const Sample& sample) { return std::abs(sample.weight) > 1; };
+  if (has_times_ || !weights_are_counts_ ||
+      std::none_of(samples_.begin(), samples_.end(), has_weight))
+    return;
   std::vector<std::uint64_t> extents;
   for (const Group& group : groups_)
     if (group.rows != 0) extents.push_back(profile::extent_of(group.weight));
