@@ -48,10 +48,11 @@ TEST(Emerald, StacksOfOneShot) {
   const std::string text = text_of([&, profile = recording.profile()](Sink& sink) {
     return write_emerald_stacks(profile, sink);
   });
-  const std::string head = "vCPU 0\nCurrent stack trace (took 0ns) (kernel):\n";
+  // The samples of a TestRecording stop the guest for 101 and 102 µs.
+  const std::string head = "vCPU 0\nCurrent stack trace (took 101.5µs) (kernel):\n";
   EXPECT_EQ(text, head +
                       "  0: schedule\n  1: kernel_main\n"
-                      "vCPU 1\nCurrent stack trace (took 0ns) (User PID=3 (shell)):\n"
+                      "vCPU 1\nCurrent stack trace (took 101.5µs) (User PID=3 (shell)):\n"
                       "  0: main\n  1: _start\n");
 }
 

@@ -128,8 +128,7 @@ TEST(FoldedText, MostLinesAreToBeStacks) {
   EXPECT_EQ(profile.error().code, ErrorCode::kFormat);
   EXPECT_EQ(profile.error().message,
             "t: 3 of 4 lines are no folded stacks, such as 'main;read;copy 12', and the first of "
-            "them is line 1: give the text that a stackcollapse script makes, or name the file's "
-            "format with --input-format");
+            "them is line 1: give the text that a stackcollapse script makes");
 }
 
 TEST(FoldedText, Errors) {
