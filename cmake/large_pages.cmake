@@ -1,4 +1,4 @@
-# Compilers take a fifth to a quarter less time where their memory is of large pages (docs/building.md).
+# Compilers take a tenth to a quarter less time where their memory is of large pages (docs/building.md).
 #
 #   ringside_large_pages(SETTINGS)   sets it to the environment that makes a compiler ask for them, "NAME=VALUE" each
 

@@ -24,8 +24,8 @@ namespace ringside::exporters {
                                                  const std::string& path, Sink& sink);
 
 // The stack of each vCPU, as it prints that of its one: "Current stack trace (took 1.5ms)
-// (kernel):" and the frames, the leaf first. With several vCPUs each head line has a line "vCPU N"
-// in front.
+// (kernel):" and the frames, the leaf first. It took as long as the guest stood still. With several
+// vCPUs each head line has a line "vCPU N" in front.
 [[nodiscard]] Result<void> write_emerald_stacks(const profile::Profile& profile, Sink& sink);
 
 }  // namespace ringside::exporters

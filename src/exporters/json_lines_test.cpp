@@ -31,6 +31,15 @@ std::vector<json> parse_lines(const std::string& text) {
   return lines;
 }
 
+// The lines of the recording t.data.
+std::vector<json> exported(const recording::testing::TempDir& dir, profile::FrameNamer& namer) {
+  auto reader = recording::Reader::open(dir / "t.data");
+  EXPECT_TRUE(reader);
+  StringSink sink;
+  EXPECT_TRUE(reader && write_json_lines(*reader, namer, sink));
+  return parse_lines(sink.text());
+}
+
 // Knows the functions that a recording names, as of when it is asked first.
 class LateNamer final : public profile::FrameNamer {
  public:
@@ -62,11 +71,8 @@ TEST(JsonLines, NamesThatComeLaterCount) {
     ASSERT_TRUE(writer->flush());
   }
   ASSERT_TRUE(writer->finish());
-  auto reader = recording::Reader::open(dir / "t.data");
   LateNamer namer;
-  StringSink sink;
-  ASSERT_TRUE(write_json_lines(*reader, namer, sink));
-  const std::vector<json> lines = parse_lines(sink.text());
+  const std::vector<json> lines = exported(dir, namer);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[2]["stacks"][0]["frames"][0]["functions"][0], "at_8010");
   EXPECT_EQ(lines[3]["stacks"][0]["frames"][0]["functions"][0], "at_9010");
@@ -85,12 +91,8 @@ TEST(JsonLines, SaysWhatWasLost) {
   statistics.counters = {{"why \"so\"", 3}};
   ASSERT_TRUE(writer->add_statistics(statistics));
   ASSERT_TRUE(writer->finish());
-  auto reader = recording::Reader::open(dir / "t.data");
-  ASSERT_TRUE(reader);
   Namer namer;
-  StringSink sink;
-  ASSERT_TRUE(write_json_lines(*reader, namer, sink));
-  const std::vector<json> lines = parse_lines(sink.text());
+  const std::vector<json> lines = exported(dir, namer);
   const auto found = std::find_if(lines.begin(), lines.end(),
                                   [](const json& line) { return line.contains("statistics"); });
   ASSERT_NE(found, lines.end());
@@ -134,12 +136,8 @@ TEST(JsonLines, WritesEverySample) {
   ASSERT_TRUE(writer->add_sample(info, nullptr));
   ASSERT_TRUE(writer->finish());
 
-  auto reader = recording::Reader::open(dir / "t.data");
-  ASSERT_TRUE(reader);
   Namer namer;
-  StringSink sink;
-  ASSERT_TRUE(write_json_lines(*reader, namer, sink));
-  const std::vector<json> lines = parse_lines(sink.text());
+  const std::vector<json> lines = exported(dir, namer);
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0]["arch"], "unknown");
   EXPECT_EQ(lines[1], json::parse(R"({"image":"kernel","path":"","load_bias":"0x1000"})"));

@@ -118,8 +118,8 @@ constexpr std::array<Foreign, 9> kForeign = {{
      "is the output of dtrace as it prints stacks: stackcollapse.pl of FlameGraph makes folded "
      "stacks of it"},
     {is_callgrind_without_costs,
-     "is a file of callgrind without costs, for no code ran while it was counted: run 'valgrind "
-     "--tool=callgrind' without --instr-atstart=no"},
+     "is a file of callgrind without costs: with --instr-atstart=no, valgrind counts nothing until "
+     "'callgrind_control -i on'"},
 }};
 
 }  // namespace

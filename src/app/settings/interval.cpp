@@ -29,9 +29,9 @@ Result<std::uint64_t> parse_interval(std::string_view text, BareInterval bare) {
   const auto scale = ns_of_unit(is_in_seconds ? "s" : unit);
   if (parsed.ec != std::errc() || !scale)
     return fail(ErrorCode::kUsage,
-                "--interval {}: give a number of milliseconds, or one with a unit, such as 10, "
+                "--interval {}: give a number of {}, or one with a unit, such as 10, "
                 "200us, 10ms or 0.1s",
-                text);
+                text, bare == BareInterval::kSeconds ? "seconds" : "milliseconds");
   if (unit.empty() && bare == BareInterval::kRefused)
     return fail(ErrorCode::kUsage,
                 "--interval {0}: with --samples give a unit, {0}s or {0}ms: OSDK has seconds and "

@@ -39,6 +39,9 @@ TEST(Interval, WithoutAUnitAsTheOtherToolHasIt) {
   const auto refused = parse_interval("0.1", BareInterval::kRefused);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("0.1s or 0.1ms"), std::string::npos);
+  const auto wrong = parse_interval("x", BareInterval::kSeconds);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("a number of seconds"), std::string::npos);
 }
 
 }  // namespace

@@ -242,11 +242,11 @@ Result<void> DiffVerb::run(const std::vector<std::string>&) {
   std::vector<exporters::JudgedComparison> judged;
   for (views::Comparison& comparison : comparisons) {
     judged.push_back({std::move(comparison), {}});
-    const std::vector<std::string>& unlike = judged.back().comparison.unlike;
-    for (const std::string& text : unlike)
-      app::say(fmt::format("ringside: {} and {} are unlike: {}; shares may differ for that",
-                           judged.back().comparison.before.input,
-                           judged.back().comparison.after.input, text));
+    const views::Comparison& made = judged.back().comparison;
+    const std::string which =
+        made.is_of_runs() ? "the recordings" : made.before.input + " and " + made.after.input;
+    for (const std::string& text : made.unlike)
+      app::say(fmt::format("ringside: {} are unlike: {}; shares may differ for that", which, text));
   }
   for (exporters::JudgedComparison& one : judged) {
     if (!limits.empty()) RINGSIDE_TRY(check_samples(one.comparison));

@@ -232,13 +232,16 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   if (command.empty() && !settings_.attaches() && settings_.engine != launch::EngineKind::kQmp)
     RINGSIDE_TRY(app::take_default_socket(settings_));
   settings_.settle(!command.empty());
-  one_shot_ |= settings_.duration_s == 0.0;  // as Emerald's profiler has it
+  if (settings_.duration_s == 0.0) {  // as Emerald's profiler has it
+    one_shot_ = true;
+    settings_.duration_s.reset();
+  }
   settings_.system.debuginfod = reader_.symbols.debuginfod;
   settings_.one_shot = one_shot_;
   settings_.states = one_shot_ || is_json(*format);
   // As the backtraces of Asterinas' profiler are.
   settings_.halted |= one_shot_ || is_json(*format);
-  if ((!settings_.duration_s || settings_.duration_s == 0.0) && (one_shot_ || !settings_.rounds))
+  if (!settings_.duration_s && (one_shot_ || !settings_.rounds))
     settings_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   reader_.inputs = {folder.path() / "ringside.data"};

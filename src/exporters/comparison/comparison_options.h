@@ -48,7 +48,7 @@ struct ChosenFunctions {
 [[nodiscard]] std::string samples_in_words(const views::ComparedSide& side);
 // "a.data", or "a.data and 9 more".
 [[nodiscard]] std::string inputs_in_words(const views::ComparedSide& side);
-// ", 30% idle, over 12.5 s"; what is not known is left out.
+// " of 3,400 ticks, 30% idle, over 12.5 s", behind the samples; what is not known is left out.
 [[nodiscard]] std::string time_in_words(const views::ComparedSide& side);
 // "1 function", "2,000 functions".
 [[nodiscard]] std::string count_of(std::uint64_t count, std::string_view what);

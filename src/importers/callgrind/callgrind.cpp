@@ -79,8 +79,8 @@ class Import {
 
   [[nodiscard]] tl::unexpected<Error> nothing() const {
     std::string why =
-        "no function has a cost, for no code ran while it was counted: run valgrind without "
-        "--instr-atstart=no";
+        "no function has a cost: with --instr-atstart=no, valgrind counts nothing until "
+        "'callgrind_control -i on'";
     if (!faults_.empty()) why = faults_.front();
     if (events_.count() == 0) why = "there is no line \"events:\"";
     return fail(ErrorCode::kFormat, "{}: no profile of callgrind: {}", inputs_.front().name, why);

@@ -65,12 +65,7 @@ void take_names(std::string_view text, FrameLine& frame) {
   }
   text = without_blanks_behind(text);
   take_offset(text);
-  if (text == kUnknown) return;
-  frame.symbol = text;
-  // The style of Redox' tool: "[name] (kernel)".
-  if ((frame.file == "kernel" || frame.file == "user") && text.size() > 2 &&
-      text.starts_with('[') && text.ends_with(']'))
-    frame.symbol = text.substr(1, text.size() - 2);
+  if (text != kUnknown) frame.symbol = text;
 }
 
 }  // namespace

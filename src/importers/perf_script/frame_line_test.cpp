@@ -36,11 +36,10 @@ TEST(FrameLine, SymbolsAndFiles) {
   expect("  7f f+0x1 (/lib/libc.so.6+0x31c27)", 0x7f, "f", "/lib/libc.so.6");
 }
 
-// The style of Redox' tool: a name with blanks stands in square brackets.
-TEST(FrameLine, OfRedox) {
+// Brackets belong to a name: what the words of Redox' tool mean is for Stacks.
+TEST(FrameLine, NamesInBrackets) {
   expect("\t ffffffff80101234 [<alloc::vec::Vec<T> as core::ops::Drop>::drop+12b] (kernel)",
-         0xffffffff80101234, "<alloc::vec::Vec<T> as core::ops::Drop>::drop+12b", "kernel");
-  expect("\t 401000 [main] (user)", 0x401000, "main", "user");
+         0xffffffff80101234, "[<alloc::vec::Vec<T> as core::ops::Drop>::drop+12b]", "kernel");
   expect("\t ffffffff80101234 [unknown] ([kernel])", 0xffffffff80101234, "", "[kernel]");
   expect("  7f [heap] (/x)", 0x7f, "[heap]", "/x");
 }

@@ -391,6 +391,21 @@ TEST_F(PerfScript, NamesInPlaceOfFilesAreOfRedox) {
   EXPECT_EQ(frames(1), (Frames{"[program] 0x11620"}));
 }
 
+// A program of another name may be called user, and its functions [main].
+TEST_F(PerfScript, NamesInBracketsAreOfRedox) {
+  ASSERT_TRUE(
+      read("kernel     7/9     [001] 0.000000000:          1 cpu: \n"
+           "\tffffffff80101234 [<alloc::vec::Vec<T> as core::ops::Drop>::drop+12b] (kernel)\n"
+           "\tffffffff80101240 [unknown] ([kernel])\n"
+           "\t          401000 [main] (user)\n\n"
+           "other     7/9     [001] 0.000000000:          1 cpu: \n"
+           "\t          401000 [main] (user)\n\n"));
+  EXPECT_EQ(frames(0), (Frames{"<alloc::vec::Vec<T> as core::ops::Drop>::drop+12b",
+                               "0xffffffff8010123f", "main"}));
+  EXPECT_EQ(info(0).level, PrivilegeLevel::kKernel);
+  EXPECT_EQ(frames(1), (Frames{"[user] [main]"}));
+}
+
 TEST_F(PerfScript, AddressesOfTheGivenKernelAreInItsImage) {
   ImportOptions options;
   options.kernel_code = {{GuestVirt{0xffffffff81000000}, GuestVirt{0xffffffff82000000}}};

@@ -38,10 +38,17 @@ recording::ImageInfo image_info(std::string_view file, bool is_kernel) {
   return image;
 }
 
-// In Redox' text a file is a function's name; real files stand there only in text of perf.
-void take_file_for_name(FrameLine& line) {
-  if (!line.symbol.empty() || line.file.starts_with('/') || line.file.empty()) return;
-  if (line.file != kRedoxUnknown) line.symbol = line.file;
+// Redox' text has "[name] (kernel)", and ringside's of before "[unknown] (name)". Real files stand
+// there only in text of perf.
+void take_name_of_redox(FrameLine& line) {
+  if (line.file.starts_with('/') || line.file.empty()) return;
+  const std::string_view name = without_brackets(line.symbol);
+  if (line.symbol.empty() && line.file != kRedoxUnknown)
+    line.symbol = line.file;
+  else if (name.size() != line.symbol.size() && (line.file == "kernel" || line.file == "user"))
+    line.symbol = name;
+  else if (!line.symbol.empty())
+    return;
   line.file = {};
 }
 
@@ -177,7 +184,7 @@ Result<void> Stacks::add_source_line(const SourceLine& line) {
 }
 
 Result<Stacks::FrameEntry> Stacks::frame_of(FrameLine line, bool has_names) {
-  if (has_names) take_file_for_name(line);
+  if (has_names) take_name_of_redox(line);
   const bool is_kernel = perf_script::is_kernel(line);
   FrameEntry entry;
   RecordedFrame& frame = entry.frame;

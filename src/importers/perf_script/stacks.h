@@ -38,8 +38,8 @@ class Stacks {
       return std::span(parts).first(part_count);
     }
   };
-  // `text`: the lines of a call chain, leaf first. With `has_names`, names stand in place of files,
-  // as Redox' profiling tool writes them. Errors: the writer's.
+  // `text`: the lines of a call chain, leaf first. With `has_names`, names stand where Redox'
+  // profiling tool has them, and nothing is a file. Errors: the writer's.
   [[nodiscard]] Result<Stack> find(std::string_view text, bool has_names);
 
  private:
