@@ -47,6 +47,9 @@ set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+# Capstone is opened while ringside runs; libraries that are linked are named by dpkg-shlibdeps.
+string(REGEX MATCH "^[0-9]+" capstone_release ${CAPSTONE_VERSION})
+set(CPACK_DEBIAN_PACKAGE_DEPENDS libcapstone${capstone_release})
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "qemu-system-x86 | qemu-system, libllvm19 | libllvm14")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
     "qemu-system-arm, qemu-system-riscv | qemu-system-misc, libdebuginfod1t64 | libdebuginfod1, qemu-utils, e2fsprogs, mtools")

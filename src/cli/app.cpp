@@ -29,6 +29,7 @@
 #include "cli/verbs/verb.h"
 #include "cli/verbs/view_verb.h"
 #include "launch/qemu/qemu_shim.h"
+#include "unwind/x86/decoder.h"
 
 namespace ringside::cli {
 namespace {
@@ -136,6 +137,8 @@ int run_verbs(std::vector<std::string> words) {
     for (const std::string& name : take_shrunk_files())
       app::say("ringside: " + name +
                " became shorter while it was read: what stood behind its new end is missing");
+    if (const std::string problem = unwind::x86::decoder_problem(); !problem.empty())
+      app::say("ringside: " + problem);
     const Result<void> shown = result ? print_result() : result;
     if (!shown) say(shown.error());
     return verb->exit_status(shown);

@@ -1,6 +1,10 @@
 """Recordings that are missing, damaged, or no recordings."""
+import pathlib
+
 import cli_case
 from cli_case import DONE, FAILED
+
+CASE = pathlib.Path(__file__).resolve().parents[1] / "unwind-cases/demo-amd64/epilogue-002401.case"
 
 
 class Recordings(cli_case.CliCase):
@@ -24,6 +28,14 @@ class Recordings(cli_case.CliCase):
     def test_a_text_file(self):
         (self.folder / "notes.txt").write_text("To do: profile the kernel.\n" * 100)
         self.read_each("notes.txt", "notes.txt", "recording")
+
+    def test_the_library_that_decodes_instructions_is_missing(self):
+        whole = self.ringside("case", "show", CASE)
+        self.assertSays(whole, DONE)
+        self.assertNotIn("guessed", whole.stdout)
+        without = self.ringside("case", "show", CASE, environment={"RINGSIDE_LIBCAPSTONE": "/nonexistent.so"}.items())
+        self.assertSays(without, DONE, "/nonexistent.so", "callers are missing", "libcapstone")
+        self.assertIn("guessed", without.stdout)
 
     def test_a_folder(self):
         self.read_each(self.folder, str(self.folder))

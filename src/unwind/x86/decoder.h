@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "arch/arch_info.h"
 #include "base/byte_reader.h"
@@ -41,6 +42,8 @@ enum class Operation : std::uint8_t {
   kStop,    // nothing follows: int3, or bytes that are no instruction
 };
 
+struct CapstoneLibrary;
+
 enum class Alu : std::uint8_t { kAdd, kAnd, kOr, kXor, kSubtract, kShiftRight, kCompare, kTest };
 
 // When a branch is taken: kCarry is "below", unsigned.
@@ -77,7 +80,8 @@ struct Instruction {
   bool writes_flags = false;
 };
 
-// Decodes 32-bit or 64-bit code with capstone. Not for use by several threads at once.
+// Decodes 32-bit or 64-bit code with capstone; where that cannot be opened (capstone_library.h),
+// all is kStop. Not for use by several threads at once.
 class Decoder {
  public:
   explicit Decoder(const arch::ArchInfo& platform);
@@ -90,8 +94,13 @@ class Decoder {
 
  private:
   const arch::ArchInfo& platform_;
+  const CapstoneLibrary* library_;
   std::size_t handle_ = 0;
   void* instruction_ = nullptr;
 };
+
+// After a Decoder was made that could not open capstone: a sentence with the reason, what is
+// missing and what to install. Else empty.
+[[nodiscard]] std::string decoder_problem();
 
 }  // namespace ringside::unwind::x86
