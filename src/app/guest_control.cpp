@@ -6,14 +6,20 @@
 #include "app/suspension.h"
 
 namespace ringside::app {
+namespace {
+
+constexpr std::size_t kBarWidth = 20;
+
+}  // namespace
 
 GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
                            std::function<void(const std::string&)> announce,
-                           std::atomic<bool>& over)
+                           std::atomic<bool>& over, std::optional<SampleLines> lines)
     : guest_(guest),
       announce_(std::move(announce)),
       over_(over),
-      line_(guest == nullptr || !guest->info.uses_terminal) {
+      line_(guest == nullptr || !guest->info.uses_terminal),
+      sample_lines_(lines) {
   if (!after.empty()) after_.emplace(guest->info.serial_log, after);
   if (!until.empty()) until_.emplace(guest->info.serial_log, until);
 }
@@ -34,12 +40,26 @@ session::Control::Wish GuestControl::poll() {
   return Wish::kSample;
 }
 
+void GuestControl::begun() {
+  line_.clear();
+  announce_(found_file_);
+  if (sample_lines_) say_lines(sample_lines_->head());
+}
+
+void GuestControl::sampled(const Sample& sample) {
+  if (!sample_lines_) return;
+  line_.clear();
+  say_lines(sample_lines_->of(sample));
+}
+
 void GuestControl::progress(const Progress& progress) {
   std::string done;
-  if (progress.share && *progress.share > 0) {
+  if (progress.share) {
     const double share = std::min(*progress.share, 1.0);
-    done = fmt::format("{:.0f} % done, {:.0f} s left, ", 100 * share,
-                       progress.seconds * (1 - share) / share);
+    const auto marks = static_cast<std::size_t>(share * kBarWidth);
+    done =
+        fmt::format("[{:-<{}}] {:.0f} % done, ", std::string(marks, '#'), kBarWidth, 100 * share);
+    if (share > 0) done += fmt::format("{:.0f} s left, ", progress.seconds * (1 - share) / share);
   }
   line_.show(fmt::format("recording {:.1f} s: {}{} sample{}, {} tick{} idle  (Ctrl-C ends)",
                          progress.seconds, done, progress.samples, progress.samples == 1 ? "" : "s",

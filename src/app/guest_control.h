@@ -7,6 +7,7 @@
 
 #include "app/launched_guest.h"
 #include "app/messages.h"
+#include "app/sample_lines.h"
 #include "launch/text_watch.h"
 #include "session/recorder.h"
 
@@ -19,16 +20,16 @@ class GuestControl final : public session::Control {
   // `guest` may be null: then the guest is somebody else's, and Ctrl-C ends the recording. Else
   // Ctrl-C goes to QEMU too, and what QEMU makes of it counts.
   // `announce` is called when sampling has begun, with the kernel's file that was found until then
-  // (empty: none); `over` becomes true when the engine is to wait for the guest no longer.
+  // (empty: none); `over` becomes true when the engine is to wait for the guest no longer. With
+  // `lines`, each sample has its line.
   GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
-               std::function<void(const std::string&)> announce, std::atomic<bool>& over);
+               std::function<void(const std::string&)> announce, std::atomic<bool>& over,
+               std::optional<SampleLines> lines);
 
   [[nodiscard]] Wish poll() override;
   void progress(const Progress& progress) override;
-  void begun() override {
-    line_.clear();
-    announce_(found_file_);
-  }
+  void sampled(const Sample& sample) override;
+  void begun() override;
   void left_alone(engines::LeftAlone why) override;
   void overdue() override { over_ = true; }
   [[nodiscard]] bool wants_suspension() override;
@@ -53,6 +54,7 @@ class GuestControl final : public session::Control {
   std::optional<launch::TextWatch> after_;
   std::optional<launch::TextWatch> until_;
   ProgressLine line_;
+  std::optional<SampleLines> sample_lines_;
 };
 
 }  // namespace ringside::app

@@ -219,7 +219,7 @@ class Session {
       announce(*engine_, kernel, kind_, address_, options_, found);
     };
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.settings.after,
-                         request_.settings.until, begun, over_);
+                         request_.settings.until, begun, over_, sample_lines());
     session::Recorder recorder(*engine_, std::move(wanted), writer, start_ns, options_);
     const session::RecordResult result = recorder.run(control);
     const engines::SelfPaced* const paced = engine_->self_paced();
@@ -240,6 +240,11 @@ class Session {
     if (result.error) return tl::unexpected<Error>(*result.error);
     if (guest_gone_) return report_guest_end();
     return {};
+  }
+
+  [[nodiscard]] std::optional<SampleLines> sample_lines() const {
+    if (!request_.settings.each_sample) return std::nullopt;
+    return SampleLines(options_.interval_ns, options_.duration_ns);
   }
 
   // The end of a guest that ringside started is reported by its QEMU's exit status.

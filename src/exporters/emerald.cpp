@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exporters/parts/rust_duration.h"
 #include "profile/sanitize.h"
 #include "views/summary.h"
 
@@ -61,24 +62,6 @@ Lines lines_of(const Profile& profile) {
   for (const SampleGroup& group : profile.samples)
     if (has_stack(group, profile)) lines[line_of(group, profile)] += group.weight;
   return lines;
-}
-
-// As Rust's "{:?}" writes a Duration: "1.5s", "20ms", "3.25µs", "7ns".
-std::string rust_duration(std::uint64_t ns) {
-  struct Unit {
-    std::uint64_t ns;
-    int digits;
-    const char* name;
-  };
-  constexpr Unit kUnits[] = {{1'000'000'000, 9, "s"}, {1'000'000, 6, "ms"}, {1'000, 3, "µs"}};
-  for (const Unit& unit : kUnits) {
-    if (ns < unit.ns) continue;
-    std::string text = fmt::format("{}.{:0{}}", ns / unit.ns, ns % unit.ns, unit.digits);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text + unit.name;
-  }
-  return fmt::format("{}ns", ns);
 }
 
 Result<void> write_top(const Lines& lines, std::uint64_t total, Sink& sink) {

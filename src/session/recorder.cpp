@@ -226,6 +226,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
   while (!queue_.finished()) {
     if (const auto seen = queue_.pop(kPollInterval)) {
       RINGSIDE_TRY(adopt(*seen, control));
+      report(control, sampler);
       const auto wish = options_.deterministic ? control.poll() : Control::Wish::kSample;
       if (wish == Control::Wish::kStop) sampler.stop();
       // Ticks that waited while the last one that is wanted was unwound are none of it.
@@ -236,7 +237,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
         // One shot shows the last round's states.
         if (one_shot_) waited_states_ = 0;
         waited_states_ += seen->tick.waited;
-        RINGSIDE_TRY(handle(seen->tick, seen->attributions));
+        RINGSIDE_TRY(handle(seen->tick, seen->attributions, control));
       }
     }
     report(control, sampler);
@@ -324,7 +325,8 @@ Result<void> Recorder::write(const engines::GuestEventWords& event) {
                        : guest_events_.add(record->event, time_ns, context);
 }
 
-Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions) {
+Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions,
+                              Control& control) {
   if (!attributions.updates.empty() && !tick.empty())
     RINGSIDE_TRY(user_stacks_.adopt(attributions.updates, since_start(tick.first_time_ns())));
   RINGSIDE_TRY(write_until(std::numeric_limits<std::uint64_t>::max(), tick.events));
@@ -334,7 +336,7 @@ Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions&
       leave_out(tick, i);
       break;
     }
-    RINGSIDE_TRY(handle(tick.captures[i], attributions.by_capture[i]));
+    RINGSIDE_TRY(handle(tick.captures[i], attributions.by_capture[i], control));
   }
   if (one_shot_ && !tick.captures.empty())
     one_shot_->end_round(monotonic_ns(), kernel_.image != nullptr);
@@ -342,7 +344,7 @@ Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions&
 }
 
 Result<void> Recorder::handle(const wire::Capture& capture,
-                              const guestos::TaskAttribution& attribution) {
+                              const guestos::TaskAttribution& attribution, Control& control) {
   recording::SampleInfo info = recording::info_of(capture, start_ns_);
   ticks_by_vcpu_[capture.vcpu] += capture.weight;
   last_sample_ns_ = std::max(last_sample_ns_, capture.host_time_ns);
@@ -368,6 +370,9 @@ Result<void> Recorder::handle(const wire::Capture& capture,
   if (capture.firmware && capture.firmware->frame)
     feedback_.learn_firmware(capture.vcpu, *capture.firmware->frame);
   ++samples_;
+  std::size_t frame_count = 0;
+  for (const Stack& part : sample.parts) frame_count += part.frames.size();
+  control.sampled({samples_, frame_count, capture.vcpu, info.time_ns, capture.pause_ns});
   ++samples_by_level_[static_cast<std::size_t>(capture.level)];
   if (repeats_a_trap(capture)) {
     ++trap_loops_;

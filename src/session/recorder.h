@@ -46,6 +46,15 @@ class Control {
     std::optional<double> share = {};  // of what is to be done, 0 to 1; absent: there is no end
   };
   virtual void progress(const Progress&) {}
+  struct Sample {
+    std::uint64_t number = 0;  // from 1
+    std::size_t frames = 0;    // with those of user code
+    VcpuId vcpu;
+    std::uint64_t time_ns = 0;   // since the recording began
+    std::uint64_t pause_ns = 0;  // wire::Capture::pause_ns
+  };
+  // A sample was taken and its stack found; idle ticks are none.
+  virtual void sampled(const Sample&) {}
   // Sampling has begun: the first tick has been taken.
   virtual void begun() {}
   // Why the guest is not sampled from now on; kNo: it goes on.
@@ -94,10 +103,10 @@ class Recorder {
   [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
   void leave_out(const engines::Tick& tick, std::size_t first = 0);
-  [[nodiscard]] Result<void> handle(const engines::Tick& tick,
-                                    const TaskAttributions& attributions);
+  [[nodiscard]] Result<void> handle(const engines::Tick& tick, const TaskAttributions& attributions,
+                                    Control& control);
   [[nodiscard]] Result<void> handle(const wire::Capture& capture,
-                                    const guestos::TaskAttribution& attribution);
+                                    const guestos::TaskAttribution& attribution, Control& control);
   [[nodiscard]] std::optional<Stack> user_part(const wire::Capture& capture,
                                                const guestos::TaskAttribution& attribution,
                                                const Stack& kernel);

@@ -27,13 +27,13 @@ class LaunchTerminal(launch_case.LaunchCase):
         self.pids = self.folder / "pids"
         self.script(self.bin / QEMU, f'echo $$ >> {self.pids}; exec {sys.executable} -B {cli_case.HERE}/fake_stub.py "$@"')
 
-    def record(self, act, columns=80):
+    def record(self, act, columns=80, options=()):
         """(status, what is written to the terminal) of a record of the stand-in; `act` gets (process, master, output)."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         environment = {**os.environ, **self.environment(2 * limits.STEP), "TMPDIR": str(self.folder),
                        "FAKE_QEMU_STATUS": "33"}
-        process = subprocess.Popen(["setsid", "--ctty", "--wait", cli_case.program(), "record", "--", QEMU], cwd=self.folder,
+        process = subprocess.Popen(["setsid", "--ctty", "--wait", cli_case.program(), "record", *options, "--", QEMU], cwd=self.folder,
                                    env=environment, stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)
         got = bytearray()
@@ -70,6 +70,24 @@ class LaunchTerminal(launch_case.LaunchCase):
                 lines = PROGRESS.findall(text)
                 self.assertGreater(len(lines), 3, text)
                 self.assertLess(max(map(len, lines)), columns)
+
+    def test_a_bar_shows_how_much_is_done(self):
+        def act(*_):
+            pass
+
+        _, text = self.record(act, columns=120, options=("--duration", "3", "--then-quit"))
+        bars = re.findall(r"\[(#*)(-*)\] (\d+) % done, (?:(\d+) s left, )?", text)
+        self.assertGreater(len(bars), 10, text)
+        for done, rest, percent, _ in bars:
+            self.assertEqual(len(done) + len(rest), 20)
+            self.assertLessEqual(abs(5 * len(done) - int(percent)), 5)
+        percents = [int(percent) for *_, percent, _ in bars]
+        self.assertEqual(percents, sorted(percents))
+        self.assertLess(percents[0], 30)
+        self.assertGreater(percents[-1], 70)
+        left = [int(seconds) for *_, seconds in bars if seconds]
+        self.assertGreaterEqual(left[0], 2)
+        self.assertLessEqual(left[-1], 1)
 
     def test_it_fits_a_terminal_that_gets_smaller(self):
         def act(_, master, got):

@@ -42,6 +42,24 @@ class Profile(cli_case.CliCase):
             f"Writing {stacks} samples to e.folded\nFolded stack samples written to: e.folded\n"
             "Generate flamegraph with: flamegraph.pl e.folded > flamegraph.svg\n"), result.stdout)
 
+    def test_each_sample_has_a_line(self):
+        for style in ((), ("--folded-style", "emerald"), ("-o", "x.json")):
+            self.gdb = str(self.folder / f"stub{len(style)}{style[-1:]}".replace("'", ""))
+            result = self.profile("-v", "--duration", "0.5", "--interval", "20ms", *style, vcpus=2)
+            self.assertSays(result, cli_case.DONE)
+            lines = re.findall(r"^(Interval|Duration|Sample).*", result.said, re.MULTILINE)
+            self.assertEqual(lines[:3], ["Interval", "Duration", "Sample"], result.said)
+            self.assertIn("\nInterval: 20ms\nDuration: 500ms\n", result.said)
+            samples = re.findall(r"^Sample (\d+): \d+ frames?, vCPU (\d), at (\d\.\d{3})s, took [\d.]+(?:ns|µs|ms|s)$",
+                                 result.said, re.MULTILINE)
+            self.assertEqual([int(number) for number, _, _ in samples], list(range(1, len(samples) + 1)))
+            self.assertEqual({vcpu for _, vcpu, _ in samples}, {"0", "1"})
+            times = [float(at) for _, _, at in samples]
+            self.assertEqual(times, sorted(times))
+            self.assertGreater(times[-1], times[0])
+        self.gdb = str(self.folder / "quiet")
+        self.assertNotIn("Sample ", self.profile("--duration", "0.3").said)
+
     def test_a_socket_in_the_folder_is_taken_where_somebody_listens(self):
         stub, monitor = self.folder / ".osdk-gdb-socket", self.folder / "qmp-socket"
         self.assertSays(self.ringside("profile"), cli_case.WRONG_USAGE, "which guest?")

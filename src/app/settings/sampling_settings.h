@@ -53,6 +53,7 @@ struct SamplingSettings {
   bool host_priority = false;  // QEMU gets more of the host: launch::HostPriority
   bool then_quit = false;
   bool verbose = false;
+  bool each_sample = false;  // has a line of its own; only profile -v
 
   // Fills in what follows from other options, once all have been read. `has_command`: QEMU's
   // command line stands behind --.

@@ -238,6 +238,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   }
   settings_.system.debuginfod = reader_.symbols.debuginfod;
   settings_.one_shot = one_shot_;
+  settings_.each_sample = settings_.verbose;
   settings_.states = one_shot_ || is_json(*format);
   // As the backtraces of Asterinas' profiler are.
   settings_.halted |= one_shot_ || is_json(*format);

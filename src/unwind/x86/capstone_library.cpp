@@ -51,7 +51,8 @@ const CapstoneLibrary* CapstoneLibrary::instance() {
 std::string decoder_problem() {
   if (!cannot_open) return "";
   return fmt::format(
-      "the library {} cannot be opened: callers are missing that the instructions of x86 code would "
+      "the library {} cannot be opened: callers are missing that the instructions of x86 code "
+      "would "
       "give; install the package libcapstone{}",
       library_name(), CS_API_MAJOR);
 }
