@@ -10,6 +10,7 @@
 #include "app/guest_control.h"
 #include "app/kernel_file.h"
 #include "app/launched_guest.h"
+#include "app/listening_process.h"
 #include "app/messages.h"
 #include "app/nearby_kernels.h"
 #include "app/outputs.h"
@@ -57,10 +58,11 @@ struct Kernel {
 recording::Header make_header(const engines::Engine& engine,
                               const session::SamplingOptions& options, const Kernel& kernel,
                               const RecordRequest& request, EngineKind kind,
-                              std::uint64_t start_ns) {
+                              const std::string& address, std::uint64_t start_ns) {
   recording::Header header;
   header.ringside_version = RINGSIDE_VERSION;
   header.command_line = request.command;
+  if (header.command_line.empty()) header.command_line = command_line_of_qemu_at(address);
   timespec wall{};
   ::clock_gettime(CLOCK_REALTIME, &wall);
   header.start_wall_ns = static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000u +
@@ -209,9 +211,10 @@ class Session {
     if (kernel.file && !given_kernel_ && !load_bias_ && kernel.system == "generic")
       expect_loader(wanted);
     const std::uint64_t start_ns = monotonic_ns();
-    RINGSIDE_ASSIGN(auto writer, recording::Writer::create(request_.output,
-                                                           make_header(*engine_, options_, kernel,
-                                                                       request_, kind_, start_ns)));
+    RINGSIDE_ASSIGN(
+        auto writer,
+        recording::Writer::create(request_.output, make_header(*engine_, options_, kernel, request_,
+                                                               kind_, address_, start_ns)));
     end_.could_record = true;
     if (guest_) announce_terminal(guest_->info);
     options_.starts_paused = guest_ && (guest_->info.waits_for_continue || is_incoming());

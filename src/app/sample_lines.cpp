@@ -15,10 +15,9 @@ std::string SampleLines::head() const {
 }
 
 std::string SampleLines::of(const session::Control::Sample& sample) {
-  std::string text =
-      fmt::format("Sample {}: {} frame{}, vCPU {}, at {:.3f}s", sample.number, sample.frames,
-                  sample.frames == 1 ? "" : "s", sample.vcpu.value,
-                  static_cast<double>(sample.time_ns) / 1e9);
+  std::string text = fmt::format("Sample {}: {} frame{}, vCPU {}, at {:.3f}s", sample.number,
+                                 sample.frames, sample.frames == 1 ? "" : "s", sample.vcpu.value,
+                                 static_cast<double>(sample.time_ns) / 1e9);
   if (sample.pause_ns == 0) return text;
   text += ", took " + rust_duration(sample.pause_ns);
   if (sample.pause_ns <= interval_ns_ || warned_ns_ == sample.time_ns) return text;

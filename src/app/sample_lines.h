@@ -8,8 +8,8 @@
 
 namespace ringside::app {
 
-// The lines of `profile -v`, as Emerald's profiler prints them while it samples (FORMATS: "Sample N:
-// M frames"); ours have the vCPU, the time and the time that the guest stood still behind.
+// The lines of `profile -v`, as Emerald's profiler prints them while it samples (FORMATS: "Sample
+// N: M frames"); ours have the vCPU, the time and the time that the guest stood still behind.
 class SampleLines {
  public:
   SampleLines(std::uint64_t interval_ns, std::optional<std::uint64_t> duration_ns)
@@ -17,8 +17,9 @@ class SampleLines {
 
   // Before the first sample: "Interval: 10ms" and, where there is one, "Duration: 5s".
   [[nodiscard]] std::string head() const;
-  // Of one sample: "Sample 7: 12 frames, vCPU 0, at 0.071s, took 310µs"; without the last part where
-  // the guest was not stopped. A line of its own warns once a stop that took longer than the interval.
+  // One sample: "Sample 7: 12 frames, vCPU 0, at 0.071s, took 310µs"; without the last part where
+  // the guest was not stopped. A line of its own warns once a stop that took longer than the
+  // interval.
   [[nodiscard]] std::string of(const session::Control::Sample& sample);
 
  private:

@@ -24,7 +24,8 @@ inline constexpr std::size_t kMaxBlockSize = 4 << 20;  // of a payload, stored a
 
 enum class BlockKind : std::uint16_t {
   kRecords = 1,
-  kEnd = 2,  // no payload: the writer finished
+  kEnd = 2,   // no payload: the writer finished
+  kHead = 3,  // records with a header alone, which replaces the one before
 };
 
 struct BlockHeader {

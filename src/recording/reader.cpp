@@ -89,11 +89,22 @@ void Reader::report_damage(std::size_t offset, std::string_view what) {
     damage_.push_back(fmt::format("at offset {:#x}: {}", offset, what));
 }
 
+void Reader::read_header(std::size_t offset) {
+  const auto block = parse_block_header(bytes_.subspan(offset));
+  BlockDecoder decoder;
+  const auto payload =
+      decoder.decode(*block, bytes_.subspan(offset + kBlockHeaderSize, block->stored_size));
+  if (auto found = payload ? find_header(*payload) : std::nullopt)
+    header_ = std::move(*found);
+  else
+    report_damage(offset, "the header of the recording is missing");
+}
+
 Result<void> Reader::scan() {
   std::size_t offset = kFileHeaderSize;
   std::uint32_t expected = 0;
-  bool has_header = false;
-  BlockDecoder decoder;
+  std::optional<std::size_t> head;       // of the block that has the header
+  std::optional<std::size_t> last_head;  // that replaces it
   // Headers that claim each other's bytes would have each byte hashed many times: the blocks of a
   // file that is only damaged do not overlap. Beyond that a damaged block is taken at its word.
   std::size_t may_hash_again = bytes_.size();
@@ -133,21 +144,17 @@ Result<void> Reader::scan() {
     expected = header->sequence + 1;
     if (!finished_) end_ = offset + kBlockHeaderSize + header->stored_size;
     if (header->kind == static_cast<std::uint16_t>(BlockKind::kRecords)) {
+      if (blocks_.empty()) head = offset;
       blocks_.push_back(offset);
-      if (!has_header) {
-        has_header = true;
-        const auto payload = decoder.decode(*header, rest.first(header->stored_size));
-        const auto found = payload ? find_header(*payload) : std::nullopt;
-        if (found)
-          header_ = *found;
-        else
-          report_damage(offset, "the header of the recording is missing");
-      }
+    } else if (header->kind == static_cast<std::uint16_t>(BlockKind::kHead)) {
+      last_head = offset;
     } else if (header->kind == static_cast<std::uint16_t>(BlockKind::kEnd)) {
       finished_ = true;
     }
     offset += kBlockHeaderSize + header->stored_size;
   }
+  for (const auto at : {head, last_head})
+    if (at) read_header(*at);
   if (blocks_.empty())
     return fail(ErrorCode::kTruncated, "{} holds no whole block: nothing was recorded", name_);
   return {};

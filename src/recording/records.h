@@ -34,6 +34,16 @@ struct Header {
   std::string kernel;             // what people call the kernel: a version, or a file's name
   std::string host;               // name of the machine that ran ringside
   std::string qemu_version;       // "7.2.22"; empty where it is not known
+  std::string kernel_release;     // as the kernel states it: "6.1.0-57-amd64"; empty: it does not
+  std::vector<std::byte> kernel_build_id;
+};
+
+// The kernel in the head of a recording; empty: it is not determined.
+struct GuestKernel {
+  std::string system;  // Header::guest_os
+  std::string name;    // Header::kernel
+  std::string release;
+  std::vector<std::byte> build_id;
 };
 
 // The source that a header describes.

@@ -63,6 +63,31 @@ TEST(RoundTrip, HeaderImagesAndMappings) {
   EXPECT_EQ(seen.mappings, std::vector{mapping});
 }
 
+TEST(RoundTrip, AKernelThatIsFoundLaterIsInTheHeader) {
+  TempDir dir;
+  Header header = some_header();
+  header.guest_os.clear();
+  header.kernel.clear();
+  auto writer = Writer::create(dir / "a.data", header);
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->add_sample(sampled(1), nullptr));
+  const std::vector<std::byte> id = {std::byte{0x12}, std::byte{0xff}};
+  ASSERT_TRUE(writer->describe_kernel({"linux", "vmlinuz", "6.1.0-57-amd64", id}));
+  ASSERT_TRUE(writer->add_sample(sampled(2), nullptr));
+  ASSERT_TRUE(writer->describe_kernel({"", "", "6.1.0-58-amd64", {}}));
+  ASSERT_TRUE(writer->finish());
+
+  auto reader = Reader::open(dir / "a.data");
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_TRUE(reader->complete()) << reader->damage();
+  EXPECT_EQ(reader->header().command_line, some_header().command_line);
+  EXPECT_EQ(reader->header().guest_os, "linux");
+  EXPECT_EQ(reader->header().kernel, "vmlinuz");
+  EXPECT_EQ(reader->header().kernel_release, "6.1.0-58-amd64");
+  EXPECT_EQ(reader->header().kernel_build_id, id);
+  EXPECT_EQ(collect(*reader).samples.size(), 2u);
+}
+
 TEST(RoundTrip, SamplesWithEveryField) {
   TempDir dir;
   auto writer = Writer::create(dir / "a.data", {});

@@ -39,6 +39,9 @@ Header every_field() {
   header.kernel = "kernel";
   header.host = "host";
   header.qemu_version = "qemu_version";
+  header.kernel_release = "kernel_release";
+  for (const char byte : std::string_view("kernel_build_id"))
+    header.kernel_build_id.push_back(static_cast<std::byte>(byte));
   return header;
 }
 

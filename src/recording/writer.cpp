@@ -66,6 +66,7 @@ struct Writer::State {
   explicit State(Output out) : output(std::move(out)) {}
 
   Output output;
+  Header header;
   BlockEncoder encoder;
   StackInterner interner;
   StackMemo memo;
@@ -264,6 +265,7 @@ Result<Writer> Writer::create(const std::filesystem::path& path, const Header& h
                               const std::vector<Source>& sources) {
   RINGSIDE_ASSIGN(Output output, open_output(path));
   auto state = std::make_unique<State>(std::move(output));
+  state->header = header;
   std::string payload;
   encode(header, payload);
   for (const Source& source : sources) state->add_source(source);
@@ -271,6 +273,18 @@ Result<Writer> Writer::create(const std::filesystem::path& path, const Header& h
   RINGSIDE_TRY(state->write(
       file_header() + state->encoder.encode(BlockKind::kRecords, state->sequence++, payload)));
   return Writer(std::move(state));
+}
+
+Result<void> Writer::describe_kernel(const GuestKernel& kernel) {
+  RINGSIDE_TRY(state_->check());
+  Header& header = state_->header;
+  if (!kernel.system.empty()) header.guest_os = kernel.system;
+  if (!kernel.name.empty()) header.kernel = kernel.name;
+  if (!kernel.release.empty()) header.kernel_release = kernel.release;
+  if (!kernel.build_id.empty()) header.kernel_build_id = kernel.build_id;
+  std::string payload;
+  encode(header, payload);
+  return state_->write_block(BlockKind::kHead, payload);
 }
 
 Result<std::uint32_t> Writer::add_image(const ImageInfo& image) {

@@ -34,6 +34,9 @@ class Writer {
   Writer& operator=(Writer&&) noexcept;
   ~Writer();  // flushes what it can; a recording without finish() reads as cut
 
+  // Completes the header with what was determined later; what is empty stays as it was.
+  [[nodiscard]] Result<void> describe_kernel(const GuestKernel& kernel);
+
   // The file is gone at the end: errors do not recommend to read it.
   void set_temporary();
 

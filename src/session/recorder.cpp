@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 
 #include "arch/arch_info.h"
@@ -13,6 +14,7 @@
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
 #include "findings/findings.h"
+#include "guestos/linux/release.h"
 #include "recording/counters.h"
 #include "session/kernel/trap_loop.h"
 #include "session/one_thread.h"
@@ -165,7 +167,21 @@ Result<void> Recorder::adopt(const KernelUpdate& kernel) {
     RINGSIDE_TRY(writer_->add_blob({cases::kTrapFrameLayoutsBlob, 0, as_bytes(entries)}));
   }
   RINGSIDE_ASSIGN(kernel_, add_image(kernel.image));
-  return {};
+  return is_described_ ? Result<void>() : describe(kernel);
+}
+
+// The first kernel that is proven to run names the recording.
+Result<void> Recorder::describe(const KernelUpdate& kernel) {
+  is_described_ = true;
+  const elf::ElfFile& file = *kernel.image.file;
+  const Bytes build_id = file.build_id();
+  recording::GuestKernel described{
+      .system = kernel.system,
+      .name = std::filesystem::path(file.name()).filename(),
+      .release = kernel.system == "linux" ? guestos::linux_release(file) : std::string(),
+      .build_id = {build_id.begin(), build_id.end()}};
+  if (described.name.empty()) described.name = described.release;
+  return writer_->describe_kernel(described);
 }
 
 Result<Recorder::RecordedImage> Recorder::add_image(const elf::Image& found) {

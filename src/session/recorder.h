@@ -129,6 +129,7 @@ class Recorder {
   [[nodiscard]] Result<void> adopt(const KernelWatch::Reboot& reboot, const engines::Tick& tick,
                                    Control& control);
   [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);
+  [[nodiscard]] Result<void> describe(const KernelUpdate& kernel);
   struct RecordedImage {
     const elf::Image* image = nullptr;
     std::uint32_t id = 0;  // in the recording
@@ -177,6 +178,7 @@ class Recorder {
   std::uint64_t waited_states_ = 0;          // engines::Tick::waited
   std::uint64_t outside_ticks_ = 0;          // taken, and not of the part that is to be recorded
   std::array<std::uint64_t, kPrivilegeLevelCount> samples_by_level_{};
+  bool is_described_ = false;     // the recording's head names the kernel
   bool knows_guest_ = false;      // the kernel that was found is a guest's
   std::uint64_t trap_loops_ = 0;  // samples of a vCPU that repeats a trap
   GuestVirt trap_loop_at_;

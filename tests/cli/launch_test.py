@@ -3,7 +3,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ import cli_case
 import launch_case
 from cli_case import FAILED, NOT_RECORDED
 from ringside_tests.harness import limits
+from ringside_tests.harness.ports import free_port
 
 
 # Runs a command in a network of its own, in which nobody else listens on -s's port; 0x8914 is SIOCSIFFLAGS.
@@ -24,12 +24,6 @@ ALONE = ["unshare", "-rn", sys.executable, "-c",
 def can_be_alone():
     return bool(shutil.which("unshare")) and subprocess.run([*ALONE, "true"], check=False,
                                                             stderr=subprocess.DEVNULL).returncode == 0
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Launch(launch_case.LaunchCase):

@@ -49,6 +49,7 @@ std::string subtitle_of(const Profile& profile) {
   Subtitle subtitle(header);
   if (header.vcpu_count != 0)
     subtitle.add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
+  if (header.start_wall_ns != 0) subtitle.add(format_time(header.start_wall_ns));
   subtitle.add(sampled_in_words(profile));
   const profile::Weight idle = profile.weight_of(wire::Disposition::kIdle);
   if (idle != 0) subtitle.add(idle_in_words(profile, idle, seen_in(profile)));
@@ -106,6 +107,8 @@ views::CallTreeOptions tree_options(const FlamegraphOptions& options) {
 
 Subtitle::Subtitle(const recording::Header& header) {
   if (!header.kernel.empty()) add(profile::sanitize(header.kernel));
+  if (!header.kernel_release.empty() && header.kernel_release != header.kernel)
+    add(profile::sanitize(header.kernel_release));
   if (header.arch != Arch::kUnknown) add(arch::name_of(header.arch));
 }
 

@@ -138,7 +138,9 @@ std::vector<Feature> features_of(const profile::DetailedProfile& profile,
   std::vector<Feature> features;
   // hotspot takes a header without it for one of another byte order.
   features.push_back({FeatureId::kHostname, text(header.host)});
-  if (!header.kernel.empty()) features.push_back({FeatureId::kRelease, text(header.kernel)});
+  const std::string& release =
+      header.kernel_release.empty() ? header.kernel : header.kernel_release;
+  if (!release.empty()) features.push_back({FeatureId::kRelease, text(release)});
   features.push_back({FeatureId::kVersion, text("ringside " + header.ringside_version)});
   if (!machine.empty()) features.push_back({FeatureId::kArch, text(machine)});
   if (header.vcpu_count != 0)

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "exporters/parts/csv_text.h"
 #include "exporters/parts/json_text.h"
 #include "exporters/parts/json_warnings.h"
@@ -203,9 +204,10 @@ Result<void> write_json_kernel_code(const Profile& profile, Sink& sink) {
 Result<void> write_json_head(const Profile& profile, Sink& sink) {
   const recording::Header& header = profile.header;
   return sink.write(fmt::format(
-      R"({{"version":1,"kernel":{},"guest_os":{},"engine":{},"vcpus":{},"interval_ns":{},)"
+      R"({{"version":1,"kernel":{},"kernel_release":{},"kernel_build_id":"{}","guest_os":{},"engine":{},"vcpus":{},"interval_ns":{},)"
       R"("start_ns":{},"source":{},"value":{},"unit":"{}","warnings":[{}],)",
-      json_string(header.kernel), json_string(header.guest_os), json_string(header.engine),
+      json_string(header.kernel), json_string(header.kernel_release),
+      hex_text(header.kernel_build_id), json_string(header.guest_os), json_string(header.engine),
       header.vcpu_count, header.interval_ns, header.start_wall_ns, json_quoted(profile.source),
       json_quoted(profile.value), recording::name_of(profile.unit), json_warnings(profile)));
 }

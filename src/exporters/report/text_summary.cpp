@@ -179,6 +179,8 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   if (profile.input.empty()) add("command line", command_line(header.command_line));
   add("guest", header.guest_os);
   add("kernel", header.kernel);
+  add("kernel release", header.kernel_release);
+  add("kernel build id", hex_text(header.kernel_build_id));
   if (profile.input.empty()) add("architecture", arch::name_of(header.arch));
   add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
   add("engine", header.engine);

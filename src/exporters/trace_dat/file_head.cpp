@@ -87,7 +87,9 @@ Result<FileHead> make_head(const HeadTexts& texts, const recording::Header& head
   add(bytes, processors);
   bytes += "options  \0"sv;
   add_option(bytes, Option::kTraceClock, kClocks);
-  if (!header.kernel.empty()) add_option(bytes, Option::kUname, line_of(header.kernel));
+  const std::string& release =
+      header.kernel_release.empty() ? header.kernel : header.kernel_release;
+  if (!release.empty()) add_option(bytes, Option::kUname, line_of(release));
   add_option(bytes, Option::kVersion, line_of("ringside " + header.ringside_version));
   add(bytes, static_cast<std::uint16_t>(Option::kDone));
   bytes += "flyrecord\0"sv;

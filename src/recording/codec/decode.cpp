@@ -45,6 +45,14 @@ Header decode_header(pbf_reader message) {
       case f::kQemuVersion:
         header.qemu_version = get_text(message);
         break;
+      case f::kKernelRelease:
+        header.kernel_release = get_text(message);
+        break;
+      case f::kKernelBuildId: {
+        const Bytes bytes = as_bytes(get_view(message));
+        header.kernel_build_id.assign(bytes.begin(), bytes.end());
+        break;
+      }
       default:
         message.skip();
     }

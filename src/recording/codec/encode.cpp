@@ -76,6 +76,10 @@ void encode(const Header& header, std::string& payload) {
   put(out, f::kKernel, header.kernel);
   put(out, f::kHost, header.host);
   put(out, f::kQemuVersion, header.qemu_version);
+  put(out, f::kKernelRelease, header.kernel_release);
+  put(out, f::kKernelBuildId,
+      std::string_view(reinterpret_cast<const char*>(header.kernel_build_id.data()),
+                       header.kernel_build_id.size()));
 }
 
 void encode(const ImageInfo& image, std::string& payload) {

@@ -54,6 +54,8 @@ enum : Tag {
   kKernel = 10,
   kHost = 11,
   kQemuVersion = 12,
+  kKernelRelease = 13,
+  kKernelBuildId = 14,
 };
 }
 namespace image {

@@ -10,12 +10,12 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import sys
 import tempfile
 import time
 
 from ringside_tests.harness import folded, launched, limits, machine, program, qmp
+from ringside_tests.harness.ports import free_port
 from ringside_tests.judges import report_totals
 
 READY = "ringside-demo: ready"
@@ -112,9 +112,7 @@ def stub(case):
 
 def tcp(case):
     """Through a monitor that listens on TCP."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = "127.0.0.1:%d" % free.getsockname()[1]
+    address = f"127.0.0.1:{free_port()}"
     with case.boot(extra=["-qmp", f"tcp:{address},server=on,wait=off"]), \
             case.record("--qmp", address, "-n", str(2 * ENOUGH)) as run:
         case.ended(run)

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "guestos/linux/release.h"
 #include "symbols/btf/btf.h"
 #include "symbols/dwarf/dwarf_types.h"
 
@@ -59,19 +60,6 @@ class DwarfTypeSource final : public TypeSource {
   std::unique_ptr<symbols::DwarfTypes> dwarf_;
 };
 
-// "6.1.0-50-686" of "Linux version 6.1.0-50-686 (…"; empty where the kernel does not say it.
-std::string release_of(const elf::ElfFile& kernel) {
-  constexpr std::string_view kStart = "Linux version ";
-  constexpr std::size_t kMost = 128;
-  const auto banner = kernel.symbol_named("linux_banner");
-  const Bytes bytes = banner ? kernel.bytes_at(banner->address, kMost) : Bytes();
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!text.starts_with(kStart)) return {};
-  const std::string_view rest = text.substr(kStart.size());
-  const std::size_t end = rest.find(' ');
-  return end == rest.npos ? std::string() : std::string(rest.substr(0, end));
-}
-
 }  // namespace
 
 std::unique_ptr<TypeSource> types_by_dwarf(std::shared_ptr<const elf::ElfFile> kernel,
@@ -92,7 +80,7 @@ Result<std::unique_ptr<TypeSource>> open_types(std::shared_ptr<const elf::ElfFil
     return std::make_unique<BtfTypes>(std::move(kernel), std::move(*btf));
   }
   if (auto types = types_by_dwarf(kernel, options)) return types;
-  const std::string release = release_of(*kernel);
+  const std::string release = linux_release(*kernel);
   return fail(ErrorCode::kNotFound,
               "the kernel {} has no types (CONFIG_DEBUG_INFO_BTF); give its file with debug "
               "information by --kernel vmlinux{}",
