@@ -63,7 +63,8 @@ views::Comparison compared(const Input& before, const Input& after) {
   const std::size_t blocks = views::block_count(before.functions, after.functions);
   const auto names = views::tested_names(before.functions.sum(), after.functions.sum());
   views::Comparison comparison =
-      views::compare(before.functions.sum(blocks, names), after.functions.sum(blocks, names));
+      views::compare(before.functions.sum(blocks, names), after.functions.sum(blocks, names),
+                     views::are_exact(before.functions.header(), after.functions.header()));
   describe(before, comparison.before);
   describe(after, comparison.after);
   comparison.unlike = views::unlikeness(before.functions, after.functions);

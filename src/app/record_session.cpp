@@ -58,7 +58,8 @@ struct Kernel {
 recording::Header make_header(const engines::Engine& engine,
                               const session::SamplingOptions& options, const Kernel& kernel,
                               const RecordRequest& request, EngineKind kind,
-                              const std::string& address, std::uint64_t start_ns) {
+                              const std::string& address, bool follows_no_host,
+                              std::uint64_t start_ns) {
   recording::Header header;
   header.ringside_version = RINGSIDE_VERSION;
   header.command_line = request.command;
@@ -68,6 +69,7 @@ recording::Header make_header(const engines::Engine& engine,
   header.start_wall_ns = static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000u +
                          static_cast<std::uint64_t>(wall.tv_nsec);
   header.start_monotonic_ns = start_ns;
+  if (options.deterministic && follows_no_host) header.deterministic_seed = options.seed;
   header.arch = engine.arch();
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
   header.interval_ns = kind == EngineKind::kRing ? 0 : options.interval_ns;  // the guest decides
@@ -211,10 +213,11 @@ class Session {
     if (kernel.file && !given_kernel_ && !load_bias_ && kernel.system == "generic")
       expect_loader(wanted);
     const std::uint64_t start_ns = monotonic_ns();
-    RINGSIDE_ASSIGN(
-        auto writer,
-        recording::Writer::create(request_.output, make_header(*engine_, options_, kernel, request_,
-                                                               kind_, address_, start_ns)));
+    const bool follows_no_host = guest_ && guest_->info.warnings.empty();
+    RINGSIDE_ASSIGN(auto writer,
+                    recording::Writer::create(
+                        request_.output, make_header(*engine_, options_, kernel, request_, kind_,
+                                                     address_, follows_no_host, start_ns)));
     end_.could_record = true;
     if (guest_) announce_terminal(guest_->info);
     options_.starts_paused = guest_ && (guest_->info.waits_for_continue || is_incoming());

@@ -36,6 +36,9 @@ struct Header {
   std::string qemu_version;       // "7.2.22"; empty where it is not known
   std::string kernel_release;     // as the kernel states it: "6.1.0-57-amd64"; empty: it does not
   std::vector<std::byte> kernel_build_id;
+  // A repetition with this seed gives the same samples (record --deterministic); absent: not
+  // proven.
+  std::optional<std::uint64_t> deterministic_seed;
 };
 
 // The kernel in the head of a recording; empty: it is not determined.

@@ -42,6 +42,7 @@ Header every_field() {
   header.kernel_release = "kernel_release";
   for (const char byte : std::string_view("kernel_build_id"))
     header.kernel_build_id.push_back(static_cast<std::byte>(byte));
+  header.deterministic_seed = 88;
   return header;
 }
 

@@ -10,8 +10,10 @@ as its replays. Exit status: 0 they are the same, 1 not, 77 the Linux guest cann
 """
 import argparse
 import collections
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
@@ -33,7 +35,7 @@ def command(options, folder):
 
 
 def record(options, number, folder, deadline):
-    """The folded text of one recording."""
+    """One recording, and its folded text."""
     place = folder / str(number)
     place.mkdir()
     qemu = command(options, place)
@@ -43,7 +45,19 @@ def record(options, number, folder, deadline):
     how = ["--deterministic", "--interval", f"{options.interval:g}ms", "--samples", str(options.samples),
            *(["--after", options.after] if options.after else [])]
     recording = launched.record(options.ringside, how, qemu, place, deadline)
-    return launched.folded_text(options.ringside, recording, deadline)
+    return recording, launched.folded_text(options.ringside, recording, deadline)
+
+
+def changes(options, recordings):
+    """Lines: where `diff` finds two recordings unequal. One that follows the host has a test."""
+    words = [options.ringside, "diff", *map(str, recordings[:2]), "--format", "json"]
+    compared, = json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["comparisons"]
+    if options.replay:
+        return [f"a run that QEMU records follows the host, and diff has the test {compared['test']}"
+                for _ in range(compared["test"]["name"] == "exact")]
+    lines = [] if compared["test"]["name"] == "exact" else [f"diff has the test {compared['test']}"]
+    return lines + [f"{function['name']}: {function['self']['verdict']}" for function in compared["functions"]
+                    if function["self"]["verdict"] != "equal"]
 
 
 def differences(texts):
@@ -95,8 +109,9 @@ def main():
     deadline = time.monotonic() + options.limit
     try:
         with tempfile.TemporaryDirectory(prefix="ringside-deterministic-") as folder:
-            texts = [record(options, number, pathlib.Path(folder), deadline) for number in range(1, options.runs + 1)]
-        failures = is_a_profile(options, texts[0]) + differences(texts)
+            runs = [record(options, number, pathlib.Path(folder), deadline) for number in range(1, options.runs + 1)]
+            recordings, texts = zip(*runs)
+            failures = is_a_profile(options, texts[0]) + differences(texts) + changes(options, recordings)
     except linux_guest.NoNetwork as error:
         print(f"skipped: {error}")
         return SKIPPED

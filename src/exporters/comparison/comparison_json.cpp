@@ -19,7 +19,7 @@ void add_share(const char* name, const ComparedShare& share, double chance, Json
            share.has_counts ? fmt::format("{}", share.samples_before) : "null",
            share.has_counts ? fmt::format("{}", share.samples_after) : "null",
            views::name_of(verdict));
-  if (views::is_tested(verdict))
+  if (views::is_tested(verdict) && !share.is_exact)
     json.add(R"(,"margin_points":{:.4f},"p":{:.6g},"corrected_p":{:.6g})",
              100 * share.difference.margin(), share.difference.p, share.corrected_p);
   json.add_text("}");
@@ -74,6 +74,7 @@ void add_comparison(const JudgedComparison& judged, const ComparisonOptions& opt
   add_list("unlike", comparison.unlike, json,
            [&](const std::string& text) { json.add_text(json_string(text)); });
   const char* const test = !comparison.has_test()        ? "none"
+                           : comparison.is_exact         ? "exact"
                            : comparison.is_of_runs()     ? "runs"
                            : comparison.frequencies == 0 ? "counts"
                                                          : "series";

@@ -53,6 +53,9 @@ std::string test_in_words(const views::Comparison& comparison, const ComparisonO
         "none: {} has weights, but neither times nor numbers of samples, so no change is sure",
         profile::sanitize(side.uncounted.empty() ? side.input : side.uncounted));
   }
+  if (comparison.is_exact)
+    return "none: a repetition of each recording gives the same samples, so each change is one of "
+           "the builds";
   const std::string test =
       comparison.is_of_runs()
           ? fmt::format("t-test of the shares of {} and {} recordings",

@@ -32,7 +32,7 @@ std::optional<Colour> colour_of(Verdict verdict) {
 void make_row(const ComparedFunction& function, const ComparisonOptions& options, Row& row) {
   const ComparedShare& share = function.share(options.with_callees);
   const Verdict verdict = views::verdict_of(share, options.chance);
-  const bool is_tested = views::is_tested(verdict);
+  const bool is_tested = views::is_tested(verdict) && !share.is_exact;
   row.clear();
   row.add().text = share_text(share.before);
   row.add().text = share_text(share.after);
@@ -91,7 +91,7 @@ std::string function_code(const ComparedFunction& function) {
 std::string markdown_row(const ComparedFunction& function, const ComparisonOptions& options) {
   const ComparedShare& share = function.share(options.with_callees);
   const Verdict verdict = views::verdict_of(share, options.chance);
-  const bool is_tested = views::is_tested(verdict);
+  const bool is_tested = views::is_tested(verdict) && !share.is_exact;
   const std::string change = change_text(share);
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", function_code(function),
                      share_text(share.before), share_text(share.after),

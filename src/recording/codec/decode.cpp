@@ -48,6 +48,9 @@ Header decode_header(pbf_reader message) {
       case f::kKernelRelease:
         header.kernel_release = get_text(message);
         break;
+      case f::kDeterministicSeed:
+        header.deterministic_seed = get_number(message);
+        break;
       case f::kKernelBuildId: {
         const Bytes bytes = as_bytes(get_view(message));
         header.kernel_build_id.assign(bytes.begin(), bytes.end());

@@ -80,6 +80,7 @@ void encode(const Header& header, std::string& payload) {
   put(out, f::kKernelBuildId,
       std::string_view(reinterpret_cast<const char*>(header.kernel_build_id.data()),
                        header.kernel_build_id.size()));
+  if (header.deterministic_seed) out.add_uint64(f::kDeterministicSeed, *header.deterministic_seed);
 }
 
 void encode(const ImageInfo& image, std::string& payload) {

@@ -56,6 +56,7 @@ enum : Tag {
   kQemuVersion = 12,
   kKernelRelease = 13,
   kKernelBuildId = 14,
+  kDeterministicSeed = 15,
 };
 }
 namespace image {

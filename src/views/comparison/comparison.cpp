@@ -80,7 +80,8 @@ constexpr Which kTotal = {&FunctionSum::total, &FunctionSum::total_samples,
 bool is_share(double share) { return share >= 0 && share <= 1; }
 
 bool is_tested(const ComparedShare& share) {
-  return share.has_counts && share.samples_before + share.samples_after >= kFewestSamples &&
+  const std::uint64_t fewest = share.is_exact ? 0 : kFewestSamples;
+  return share.has_counts && share.samples_before + share.samples_after >= fewest &&
          is_share(share.before) && is_share(share.after);
 }
 
@@ -127,6 +128,7 @@ struct Test {
   std::size_t blocks = 0;       // of both profiles, each in order of time
   std::size_t runs_before = 0;  // instead: profiles of each
   std::size_t runs_after = 0;
+  bool exact = false;  // instead: a change is sure
 };
 
 class Comparer {
@@ -136,7 +138,7 @@ class Comparer {
         after_(after),
         test_(test),
         none_(std::max({test.blocks, test.runs_before, test.runs_after})) {
-    if (test.blocks != 0)
+    if (test.blocks != 0 && !test.exact)
       series_.emplace(blocks_of(before), blocks_of(after), frequencies_of(before));
   }
 
@@ -152,6 +154,7 @@ class Comparer {
     }
     share.difference.change = share.after - share.before;
     share.has_counts = before_.samples != 0 && after_.samples != 0;
+    share.is_exact = test_.exact;
     if (!is_tested(share)) return share;
     share.difference = difference(share, pair, which);
     return share;
@@ -160,6 +163,10 @@ class Comparer {
  private:
   [[nodiscard]] ShareDifference difference(const ComparedShare& share, const Pair& pair,
                                            const Which& which) {
+    if (test_.exact) {
+      const double change = share.difference.change;
+      return {.change = change, .p = change == 0 ? 1.0 : 0.0};
+    }
     if (series_)
       return series_->difference(blocks(pair.first, which, test_.blocks),
                                  blocks(pair.second, which, test_.blocks));
@@ -218,7 +225,8 @@ Comparison compared(const FunctionSums& before, const FunctionSums& after, const
   Comparison comparison;
   comparison.before.samples = before.samples;
   comparison.after.samples = after.samples;
-  comparison.frequencies = frequencies_of(before);
+  comparison.is_exact = test.exact;
+  if (!test.exact) comparison.frequencies = frequencies_of(before);
   Comparer comparer(before, after, test);
   for (const Pair& pair : pairs_of(before, after)) {
     const FunctionSum& known = pair.second != nullptr ? *pair.second : *pair.first;
@@ -248,8 +256,14 @@ std::size_t block_count(const SampledFunctions& before, const SampledFunctions& 
   return SeriesTest::blocks(SeriesTest::frequencies(std::min(before.rows(), after.rows())));
 }
 
-Comparison compare(const FunctionSums& before, const FunctionSums& after) {
-  return compared(before, after, {.blocks = before.block_weights.size()});
+bool are_exact(const recording::Header& before, const recording::Header& after) {
+  return before.deterministic_seed && before.deterministic_seed == after.deterministic_seed &&
+         before.interval_ns == after.interval_ns && before.arch == after.arch &&
+         before.qemu_version == after.qemu_version;
+}
+
+Comparison compare(const FunctionSums& before, const FunctionSums& after, bool exact) {
+  return compared(before, after, {.blocks = before.block_weights.size(), .exact = exact});
 }
 
 Comparison compare_runs(std::span<const FunctionSums> before, std::span<const FunctionSums> after) {
@@ -263,6 +277,7 @@ Comparison compare_runs(std::span<const FunctionSums> before, std::span<const Fu
 Verdict verdict_of(const ComparedShare& share, double chance) {
   if (!share.has_counts) return Verdict::kNoTest;
   if (!is_tested(share)) return Verdict::kFewSamples;
+  if (share.is_exact && share.difference.change == 0) return Verdict::kEqual;
   if (share.corrected_p >= chance) return Verdict::kUnsure;
   if (share.samples_before == 0) return Verdict::kNew;
   if (share.samples_after == 0) return Verdict::kGone;
@@ -275,6 +290,8 @@ std::string_view name_of(Verdict verdict) {
       return "no test";
     case Verdict::kFewSamples:
       return "few samples";
+    case Verdict::kEqual:
+      return "equal";
     case Verdict::kUnsure:
       return "unsure";
     case Verdict::kGrew:

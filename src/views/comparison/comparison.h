@@ -21,6 +21,7 @@ struct ComparedShare {
   ShareDifference difference;
   double corrected_p = 1;  // for all functions that were compared
   bool has_counts = true;  // the numbers of samples are there; without them there is no test
+  bool is_exact = false;   // Comparison::is_exact
 };
 
 struct ComparedFunction {
@@ -55,6 +56,7 @@ struct Comparison {
   std::vector<std::string> unlike;  // as unlikeness() has it
   std::vector<ComparedFunction> functions;
   std::size_t frequencies = 0;  // of the SeriesTest; 0: counts were tested
+  bool is_exact = false;        // nothing was tested: each difference is one of the builds
   // Functions with enough samples for a test, by self and by total.
   std::size_t tested_self = 0;
   std::size_t tested_total = 0;
@@ -69,6 +71,7 @@ struct Comparison {
 enum class Verdict : std::uint8_t {
   kNoTest,      // the number of samples is not known
   kFewSamples,  // too few for a test
+  kEqual,       // exactly
   kUnsure,      // the change may be chance
   kGrew,
   kShrank,
@@ -94,8 +97,12 @@ enum class Verdict : std::uint8_t {
 [[nodiscard]] SampledFunctions::NameSet tested_names(const FunctionSums& before,
                                                      const FunctionSums& after);
 
-// `before` and `after` have as many blocks. Both have weight.
-[[nodiscard]] Comparison compare(const FunctionSums& before, const FunctionSums& after);
+// Repetitions of each would give the same samples, at the same instructions.
+[[nodiscard]] bool are_exact(const recording::Header& before, const recording::Header& after);
+
+// `before` and `after` have as many blocks. Both have weight. `exact`: they are are_exact().
+[[nodiscard]] Comparison compare(const FunctionSums& before, const FunctionSums& after,
+                                 bool exact = false);
 
 // The same of several profiles of each, at least three together. A share is the mean of those of
 // one build's, and the test is of how they scatter from run to run. All have weight.

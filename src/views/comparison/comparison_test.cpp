@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "profile/profile_test_util.h"
+#include "views/comparison/limit.h"
 #include "views/comparison/sampled_functions.h"
 #include "views/comparison/unlike.h"
 
@@ -53,6 +54,44 @@ TEST(SampledFunctions, AreSummedUpOnceAStack) {
   EXPECT_EQ(named(sums, "work").self_blocks, (std::vector<float>{3, 2}));
   EXPECT_EQ(named(sums, "main").total_blocks, (std::vector<float>{3, 3}));
   EXPECT_TRUE(named(sums, "again").total_blocks.empty());
+}
+
+// Nothing scatters from run to run: one sample is a change.
+TEST(Comparison, OfDeterministicRecordingsEachChangeIsSure) {
+  TestRecording before;
+  before.add({"main|a", 300}).add({"main|b", 99}).add({"main|c", 1});
+  TestRecording after;
+  after.add({"main|a", 300}).add({"main|b", 98}).add({"main|c", 1}).add({"main|d", 1});
+  const FunctionSums old = functions_of(before).sum();
+  const FunctionSums now = functions_of(after).sum();
+  const Comparison tested = compare(old, now);
+  EXPECT_EQ(verdict_of(named(tested, "b").self, 0.001), Verdict::kUnsure);
+  const Comparison exact = compare(old, now, true);
+  EXPECT_TRUE(exact.is_exact);
+  EXPECT_EQ(verdict_of(named(exact, "a").self, 0.001), Verdict::kEqual);
+  EXPECT_EQ(verdict_of(named(exact, "b").self, 0.001), Verdict::kShrank);
+  EXPECT_EQ(verdict_of(named(exact, "c").self, 0.001), Verdict::kEqual);
+  EXPECT_EQ(verdict_of(named(exact, "d").self, 0.001), Verdict::kNew);
+  EXPECT_EQ(breaches(exact, {*parse_limit("> 0.1%", false)}, 0.001).size(), 1u);
+}
+
+TEST(Comparison, DeterministicRecordingsAreExactWhereNothingElseDiffers) {
+  recording::Header one;
+  one.interval_ns = 1'000'000;
+  recording::Header other = one;
+  EXPECT_FALSE(are_exact(one, other));
+  one.deterministic_seed = 1;
+  EXPECT_FALSE(are_exact(one, other));
+  other.deterministic_seed = 1;
+  EXPECT_TRUE(are_exact(one, other));
+  other.deterministic_seed = 2;
+  EXPECT_FALSE(are_exact(one, other));
+  other = one;
+  other.interval_ns = 2'000'000;
+  EXPECT_FALSE(are_exact(one, other));
+  other = one;
+  other.qemu_version = "10.0.2";
+  EXPECT_FALSE(are_exact(one, other));
 }
 
 TEST(SampledFunctions, InlinedFunctionsHaveRowsWhereTheyAreWanted) {
