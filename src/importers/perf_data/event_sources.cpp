@@ -33,14 +33,14 @@ recording::Source EventSources::source(std::size_t event) const {
   return source;
 }
 
-std::vector<recording::Source> EventSources::begin(std::size_t first) {
-  std::vector<recording::Source> all;
+std::vector<recording::Source> EventSources::begin(std::size_t main) {
+  std::vector<recording::Source> all{source(main)};
   sources_.resize(attributes_.all().size());
+  note_source(main);
   for (std::size_t event = 0; event < sources_.size(); ++event) {
-    if (attributes_.all()[event].is_dummy() && event != first) continue;
+    if (attributes_.all()[event].is_dummy() || event == main) continue;
     all.push_back(source(event));
-    sources_[event] = static_cast<std::uint32_t>(all.size());
-    counts_.push_back({event});
+    note_source(event);
   }
   return all;
 }

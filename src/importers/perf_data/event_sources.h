@@ -15,8 +15,8 @@ class EventSources {
  public:
   explicit EventSources(const Attributes& attributes) : attributes_(attributes) {}
 
-  // All events but those without samples by their kind; that of `first` in any case.
-  [[nodiscard]] std::vector<recording::Source> begin(std::size_t first);
+  // All events but those without samples by their kind; `main` in any case, and in front.
+  [[nodiscard]] std::vector<recording::Source> begin(std::size_t main);
   // To be called right behind the creation of the recording.
   [[nodiscard]] Result<void> start(recording::Writer& writer);
 
@@ -44,6 +44,11 @@ class EventSources {
     std::uint64_t by_counter = 0;
   };
   [[nodiscard]] recording::Source source(std::size_t event) const;
+  // Its number is that of the next source.
+  void note_source(std::size_t event) {
+    counts_.push_back({event});
+    sources_[event] = static_cast<std::uint32_t>(counts_.size());
+  }
 
   const Attributes& attributes_;
   recording::Writer* writer_ = nullptr;

@@ -54,6 +54,27 @@ TEST_F(PerfDataEventsTest, TellsEventsApartByTheirIds) {
   EXPECT_FALSE(recorded.samples[1].info.pid);
 }
 
+// Also where records are of a pipe, and the first sample is of another event.
+TEST_F(PerfDataEventsTest, TheEventWithMostSamplesIsTheFirstSource) {
+  constexpr std::uint64_t kType = sample::kIdentifier | sample::kIp | sample::kTime;
+  TestFile file(std::vector<TestEvent>{
+      {.config = 9, .period = 1, .sample_type = kType, .ids = {11}, .name = "dummy:u"},
+      {.config = 2, .period = 1, .sample_type = kType, .flags = 0, .ids = {21}, .name = "faults"},
+      {.sample_type = kType, .ids = {31, 32}, .name = "cpu-clock"}});
+  file.add(record(RecordType::kSample, kUser, Body().words({21, 0x1000, 50})))
+      .add(record(RecordType::kSample, kKernel, Body().words({31, 0x2000, 60})))
+      .add(record(RecordType::kSample, kKernel, Body().words({32, 0x2000, 70})));
+  for (const std::string& text : {file.file(), file.pipe()}) {
+    const auto result = import(import_perf_data, {text});
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_EQ(recorded.sources.size(), 2u);
+    EXPECT_EQ(recorded.sources[0].period, 250'000u);  // of 4000 Hz
+    EXPECT_EQ(recorded.header.interval_ns, 250'000u);
+    EXPECT_EQ(recorded.statistics_of[1].due, 2u);
+    EXPECT_EQ(recorded.statistics_of[2].due, 1u);
+  }
+}
+
 // So does perf 6.1: a sample is one for each event of the group, by how far its counter went.
 TEST_F(PerfDataEventsTest, CountsEachEventOfAGroup) {
   constexpr std::uint64_t kFormat =

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "importers/perf_data/main_event.h"
+
 namespace ringside::importers::perf_data {
 namespace {
 
@@ -160,8 +162,9 @@ Result<void> SampleImport::create(std::size_t event) {
     header.kernel = features.release;
   if (const auto bias = (has_guest ? guest_ : host_).adopt_given(warnings_))
     target_.place_kernel(*bias);
-  const std::vector<recording::Source> sources = sources_.begin(event);
-  header.interval_ns = interval_of(header_.attributes.all()[event]);
+  const std::size_t main = main_event(header_, event);
+  const std::vector<recording::Source> sources = sources_.begin(main);
+  header.interval_ns = interval_of(header_.attributes.all()[main]);
   RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), sources));
   RINGSIDE_TRY(sources_.start(*writer_));
   host_.start(*writer_);
