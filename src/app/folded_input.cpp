@@ -34,7 +34,8 @@ Result<std::optional<profile::Profile>> open_folded(const ReaderSettings& settin
                 settings.inputs[1]);
   RINGSIDE_ASSIGN(const auto inputs, open_inputs({settings.input()}));
   const importers::Input& input = inputs.front();
-  RINGSIDE_ASSIGN(auto profile, importers::read_folded_text(input.bytes, input.name));
+  RINGSIDE_ASSIGN(auto profile,
+                  importers::read_folded_text(input.bytes, input.name, settings.symbols.style()));
   for (const std::string& warning : profile.warnings) say("ringside: " + warning);
   if (!profile.damage.empty()) say(fmt::format("ringside: {}: {}", input.name, profile.damage));
   return std::optional(std::move(profile));

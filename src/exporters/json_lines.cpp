@@ -174,7 +174,7 @@ class Lines final : public recording::SampleVisitor {
     const auto mapping = named_.mappings.find(frame.mapping);
     profile::NamedFrame named;
     if (frame.function != 0) {
-      named.functions = {texts_[frame.function]};
+      named.functions = {namer_.shown(texts_[frame.function])};
       named.lines = {{texts_[frame.file], frame.line}};
     } else {
       namer_.name({frame, image != named_.images.end() ? &image->second : nullptr,

@@ -41,7 +41,8 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 
 class FoldedReader {
  public:
-  FoldedReader(std::size_t bytes, std::int64_t scale) : scale_(scale) {
+  FoldedReader(std::size_t bytes, std::int64_t scale, symbols::DemangleStyle style)
+      : scale_(scale), style_(style) {
     forest_.reserve(bytes / kBytesPerNode);
     profile_.samples.reserve(bytes / kBytesPerLine);
     profile_.input = "folded stacks";
@@ -105,12 +106,13 @@ class FoldedReader {
   FrameId frame_of(std::string_view text) {
     return names_.find(text, [&] {
       const FoldedFrame frame = parse_folded_frame(text);
-      return interner_.intern(profile::sanitize(frame.name), 0, static_cast<Kind>(frame.kind),
-                              frame.inlined);
+      return interner_.intern(profile::sanitize(symbols::demangle(frame.name, style_)), 0,
+                              static_cast<Kind>(frame.kind), frame.inlined);
     });
   }
 
   std::int64_t scale_;  // of counts
+  symbols::DemangleStyle style_;
   profile::Profile profile_;
   std::uint64_t extent_left_ = std::numeric_limits<profile::Weight>::max();
   profile::FrameInterner interner_{profile_};
@@ -139,10 +141,11 @@ bool is_folded_text(Bytes bytes) {
   return stacks > lines / 2;
 }
 
-Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) {
+Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name,
+                                          symbols::DemangleStyle style) {
   RINGSIDE_ASSIGN(const FoldedSurvey survey, survey_folded({name, bytes, {}}));
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  FoldedReader reader(bytes.size(), survey.scale);
+  FoldedReader reader(bytes.size(), survey.scale, style);
   std::uint64_t number = 0;
   std::uint64_t others = 0;
   std::uint64_t first_other = 0;

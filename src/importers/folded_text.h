@@ -5,6 +5,7 @@
 #include "base/byte_reader.h"
 #include "base/result.h"
 #include "profile/profile.h"
+#include "symbols/demangle.h"
 
 namespace ringside::importers {
 
@@ -18,7 +19,10 @@ namespace ringside::importers {
 // stackcollapse-perf.pl --all gives are understood: "_[k]" kernel, "_[i]" inlined, "_[j]" compiled
 // at run time. Other frames are of Kind::kCode. Comments are skipped. Other lines that are no
 // stacks are left out, and Profile::damage has a sentence about them. `name` stands in messages.
+// Mangled names are shown in that style.
 // Errors: those of survey_folded().
-[[nodiscard]] Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name);
+[[nodiscard]] Result<profile::Profile> read_folded_text(
+    Bytes bytes, const std::string& name,
+    symbols::DemangleStyle style = symbols::DemangleStyle::kFull);
 
 }  // namespace ringside::importers

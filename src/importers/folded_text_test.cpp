@@ -59,6 +59,19 @@ TEST(FoldedText, SuffixesOfFrames) {
                                                        {Kind::kKernel, false}}));
 }
 
+TEST(FoldedText, MangledNamesAreShownInAStyle) {
+  const std::string text = "main;_ZN3foo3barIiEEvT__[k] 1\nmain;foo::bar<int>;_RNvC1a1f 2\n";
+  const auto stacks = [&](symbols::DemangleStyle style) {
+    return stacks_of(*read_folded_text(as_bytes(text), "t", style));
+  };
+  EXPECT_EQ(stacks(symbols::DemangleStyle::kFull),
+            (Stacks{{"main;void foo::bar<int>(int)", 1}, {"main;foo::bar<int>;a::f", 2}}));
+  EXPECT_EQ(stacks(symbols::DemangleStyle::kShort),
+            (Stacks{{"main;foo::bar", 1}, {"main;foo::bar<int>;a::f", 2}}));
+  EXPECT_EQ(stacks(symbols::DemangleStyle::kNone),
+            (Stacks{{"main;_ZN3foo3barIiEEvT_", 1}, {"main;foo::bar<int>;_RNvC1a1f", 2}}));
+}
+
 TEST(FoldedText, CountsWithAFractionAreMultiplied) {
   const auto profile = read("a 1.5\nb 0.25\nc 2.\nd .5\n");
   ASSERT_TRUE(profile);

@@ -38,6 +38,9 @@ class ImageSymbols final : public profile::FrameNamer {
       : options_(std::move(options)), given_(std::move(options_.kernel)) {}
 
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override;
+  [[nodiscard]] std::string shown(const std::string& recorded) const override {
+    return symbols::demangle(recorded, options_.style);
+  }
   // The file that has the code of a place, and how far it ran from where it is linked (guest
   // address minus linked address, modulo 2^64). The file may hold names alone. Nothing: no file is
   // known.

@@ -43,6 +43,8 @@ class FrameNamer {
   // `out` is empty when called. Called for kernel, interrupt and firmware frames, and
   // for others that have an image.
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
+  // How a name is shown that the recording has in place of an address. It may be mangled.
+  [[nodiscard]] virtual std::string shown(const std::string& recorded) const { return recorded; }
   // An image of the recording; all come before frames are asked for.
   virtual void image(const recording::ImageInfo&) {}
   // The recording's data on an image; it comes before the frames in that image are asked for.

@@ -95,7 +95,7 @@ void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId
   named.size = 0;
   named.file.clear();
   if (frame.function != 0) {
-    named.functions.push_back(collected_.texts[frame.function]);
+    named.functions.push_back(namer_.shown(collected_.texts[frame.function]));
     named.lines.push_back({collected_.texts[frame.file], frame.line});
     out.push_back(interner_.intern(with_place(named, 0), image_name, static_cast<Kind>(frame.kind),
                                    frame.inlined));

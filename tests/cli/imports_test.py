@@ -54,6 +54,26 @@ class Imports(cli_case.CliCase):
         text = self.write("text", PERF_SCRIPT)
         self.assertEqual(self.folded(text), "dd;main;vfs_read;copy_user 250000\n")
 
+    def test_mangled_names_are_shown_in_the_style_that_is_asked_for(self):
+        text = PERF_SCRIPT.replace("vfs_read", "_ZN6kernel3runIiEEvT_").replace("copy_user", "_ZN2fs4read17h0123456789abcdefE")
+        raw = "_ZN6kernel3runIiEEvT_;_ZN2fs4read17h0123456789abcdefE"
+        styles = {"full": "void kernel::run<int>(int);fs::read", "short": "kernel::run;fs::read", "none": raw,
+                  "verbose": "void kernel::run<int>(int);fs::read::h0123456789abcdef", "asterinas": "kernel::run;fs::read"}
+        files = [self.write("names.perf-script", text)]
+        for ending in ("folded", "pb.gz", "speedscope.json", "callgrind", "firefox.json.gz", "data"):
+            files.append(f"names.{ending}")
+            words = ["import"] if ending == "data" else ["export", "--demangle", "none"]
+            self.assertSays(self.ringside(*words, "names.perf-script", "-o", files[-1]), DONE)
+        files.append(self.write("names.txt", "Thread 1 (Thread 1.1 (CPU#0 [running])):\n#0  _ZN2fs4read17h0123456789abcdefE ()\n"
+                                "#1  0x10 in _ZN6kernel3runIiEEvT_ ()\n"))
+        for name in files:
+            for style, shown in styles.items():
+                with self.subTest(name=name, style=style):
+                    self.assertIn(f"{shown} ", self.folded("-i", name, "--demangle", style))
+        report = self.ringside("report", "-i", "names.perf-script", "--demangle", "short")
+        self.assertRegex(report.stdout, r"(?m) fs::read$")
+        self.assertIn(">fs::read<", self.ringside("flamegraph", "-i", "names.folded", "--demangle", "short", "-o", "-").stdout)
+
     def test_an_imported_recording_reads_as_the_file_does(self):
         for name, text in (("captures", json.dumps(CAPTURES)), ("text", PERF_SCRIPT), ("folded", "main;read 12\nmain 1\n")):
             with self.subTest(name=name):

@@ -1,7 +1,6 @@
 #include "importers/callgrind/stack_writer.h"
 
 #include "profile/sanitize.h"
-#include "symbols/demangle.h"
 
 namespace ringside::importers::callgrind {
 namespace {
@@ -79,8 +78,7 @@ Result<const StackWriter::Known*> StackWriter::known(std::uint32_t number) {
     RINGSIDE_ASSIGN(known.image, image_of(function.object));
   }
   const std::string_view name = function.name == 0 ? "???" : texts_[function.name];
-  RINGSIDE_ASSIGN(known.name,
-                  writer_.add_text(symbols::demangle(name, symbols::DemangleStyle::kFull)));
+  RINGSIDE_ASSIGN(known.name, writer_.add_text(name));
   return &known;
 }
 

@@ -7,7 +7,6 @@
 #include "arch/arch_info.h"
 #include "base/whole_number.h"
 #include "profile/sanitize.h"
-#include "symbols/demangle.h"
 
 namespace ringside::importers::firefox {
 namespace {
@@ -162,8 +161,7 @@ Result<RecordedFrame> TableStacks::make_frame(std::uint32_t index, Writer& write
     return frame;
   }
   if (address >= 0 && hexadecimal(name) == frame.address.value) return frame;
-  RINGSIDE_ASSIGN(frame.function,
-                  writer.add_text(symbols::demangle(name, symbols::DemangleStyle::kFull)));
+  RINGSIDE_ASSIGN(frame.function, writer.add_text(name));
   frame.inlined = is_inlined(index);
   const std::string_view file = file_of(function);
   if (file.empty()) return frame;

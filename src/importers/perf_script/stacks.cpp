@@ -5,7 +5,6 @@
 #include "base/split.h"
 #include "elf/image_map.h"
 #include "profile/sanitize.h"
-#include "symbols/demangle.h"
 
 namespace ringside::importers::perf_script {
 namespace {
@@ -194,8 +193,7 @@ Result<Stacks::FrameEntry> Stacks::frame_of(FrameLine line, bool has_names) {
   entry.is_idle =
       line.symbol == profile::kIdleName && line.file.empty() && line.address == GuestVirt{};
   if (!line.symbol.empty()) {
-    RINGSIDE_ASSIGN(frame.function,
-                    text_of(symbols::demangle(line.symbol, symbols::DemangleStyle::kFull)));
+    RINGSIDE_ASSIGN(frame.function, text_of(line.symbol));
   }
   // Code that --kernel has is in the image that it is recorded with. Other code without a name is
   // in no file that can be opened: its address is where it ran, and the text does not say where the

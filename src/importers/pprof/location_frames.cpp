@@ -1,7 +1,5 @@
 #include "importers/pprof/location_frames.h"
 
-#include "symbols/demangle.h"
-
 namespace ringside::importers::pprof {
 namespace {
 
@@ -62,14 +60,7 @@ Result<void> LocationFrames::make(const LocationMessage& location, Known& known)
 Result<std::uint32_t> LocationFrames::name_of(const FunctionMessage& function) {
   const TextIndex index =
       messages_.text(function.name).empty() ? function.system_name : function.name;
-  const std::string_view name = messages_.text(index);
-  if (name.empty()) return 0;
-  const auto [known, added] = names_.try_emplace(index);
-  if (added) {
-    RINGSIDE_ASSIGN(known->second,
-                    writer_.add_text(symbols::demangle(name, symbols::DemangleStyle::kFull)));
-  }
-  return known->second;
+  return text_of(index);
 }
 
 Result<std::uint32_t> LocationFrames::text_of(TextIndex index) {

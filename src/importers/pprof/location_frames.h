@@ -39,7 +39,6 @@ class LocationFrames {
   recording::Writer& writer_;
   std::vector<Known> known_;  // by location
   std::vector<recording::RecordedFrame> frames_;
-  std::unordered_map<TextIndex, std::uint32_t> names_;  // recorded texts, demangled
   std::unordered_map<TextIndex, std::uint32_t> texts_;
   std::vector<LineMessage> lines_;  // reused
 };

@@ -261,14 +261,15 @@ TEST_F(PprofTest, AddressesOfTheGivenKernelStayWithoutImage) {
   ASSERT_EQ(recorded.mappings.size(), 1u);  // the program's: the kernel has its own
 }
 
-TEST_F(PprofTest, MangledNamesAreDemangled) {
+// They are demangled where they are shown.
+TEST_F(PprofTest, MangledNamesAreRecorded) {
   ProfileBuilder builder;
   builder.type("samples", "count");
   builder.function(1, "_ZN3foo3barEv");
   builder.location(1, 0, 0x10, {{1, 0}});
   builder.sample({1}, {1});
   ASSERT_TRUE(import(builder.finish()));
-  EXPECT_EQ(recorded.samples[0].frames, Texts{"foo::bar()"});
+  EXPECT_EQ(recorded.samples[0].frames, Texts{"_ZN3foo3barEv"});
 }
 
 TEST_F(PprofTest, CommentsOfRingsideAreFigures) {

@@ -1,7 +1,5 @@
 #include "importers/speedscope/file_stacks.h"
 
-#include "symbols/demangle.h"
-
 namespace ringside::importers::speedscope {
 namespace {
 
@@ -23,9 +21,7 @@ Result<recording::RecordedFrame> FileStacks::make_frame(std::uint32_t index,
   recording::RecordedFrame frame;
   frame.exact = true;
   frame.kind = FrameKind::kCode;
-  const std::string_view name = file_.frame_names[index];
-  RINGSIDE_ASSIGN(frame.function,
-                  writer.add_text(symbols::demangle(name, symbols::DemangleStyle::kFull)));
+  RINGSIDE_ASSIGN(frame.function, writer.add_text(file_.frame_names[index]));
   const std::string_view file = file_.frame_files[index];
   if (file.empty()) return frame;
   frame.line = file_.frame_lines[index];

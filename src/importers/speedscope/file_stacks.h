@@ -8,9 +8,9 @@
 
 namespace ringside::importers::speedscope {
 
-// A file's stacks and frames, for the recording. Mangled names are demangled; a frame's file is an
-// image where it has no line and is called like a program or library, as perf's are. perf calls it
-// "inlined" for inlined functions.
+// A file's stacks and frames, for the recording. A frame's file is an image where it has no line
+// and is called like a program or library, as perf's are. perf calls it "inlined" for inlined
+// functions.
 class FileStacks final : public StackTree {
  public:
   // `file` must outlive it.
