@@ -162,10 +162,8 @@ class AsterinasImport final : public JsonVisitor {
   Result<RecordedFrame> frame_of(Name& name) {
     RecordedFrame frame;
     frame.exact = true;
-    if (name.first == kUnknownFrame) {
-      frame.kind = FrameKind::kCode;  // a kernel's address would be looked up
-      return frame;
-    }
+    frame.kind = FrameKind::kCode;
+    if (name.first == kUnknownFrame) return frame;
     if (name.second == 0) {
       RINGSIDE_ASSIGN(name.second, writer_->add_text(budget_.bounded(name.first)));
       budget_.add_frame();
@@ -205,7 +203,6 @@ class AsterinasImport final : public JsonVisitor {
     recording::SampleInfo info;
     info.time_ns = captures_;
     info.vcpu = VcpuId{*cpu_};
-    info.level = PrivilegeLevel::kKernel;
     recording::StackRef stack = writer_->add_stack(frames_);
     budget_.add_stack(stack);
     if (is_cut_) stack.stop = StopReason::kTooDeep;

@@ -74,6 +74,13 @@ class Imports(cli_case.CliCase):
         self.assertRegex(report.stdout, r"(?m) fs::read$")
         self.assertIn(">fs::read<", self.ringside("flamegraph", "-i", "names.folded", "--demangle", "short", "-o", "-").stdout)
 
+    def test_code_of_programs_does_not_become_the_kernels(self):
+        self.write("text", PERF_SCRIPT)
+        self.assertSays(self.ringside("export", "-i", "text", "-o", "names.asterinas.json"), DONE)
+        report = self.ringside("report", "-i", "names.asterinas.json", "--sort", "dso,symbol")
+        self.assertRegex(report.stdout, r"(?m) code +main$")
+        self.assertNotIn("kernel", report.stdout)
+
     def test_an_imported_recording_reads_as_the_file_does(self):
         for name, text in (("captures", json.dumps(CAPTURES)), ("text", PERF_SCRIPT), ("folded", "main;read 12\nmain 1\n")):
             with self.subTest(name=name):
