@@ -130,25 +130,30 @@ class Lines final : public recording::SampleVisitor {
   [[nodiscard]] std::string owner(const recording::SampleInfo& info,
                                   const recording::Source& source) const {
     std::string members;
-    if (info.pid) members += fmt::format(R"("pid":{},)", *info.pid);
-    if (info.tid) members += fmt::format(R"("tid":{},)", *info.tid);
+    const profile::ThreadNames::Called called = called_at(info, source);
+    if (info.pid && !called.of_many) members += fmt::format(R"("pid":{},)", *info.pid);
+    if (info.tid && !called.of_many) members += fmt::format(R"("tid":{},)", *info.tid);
     if (info.address_space != 0)
       members += fmt::format(R"("address_space":"{:#x}",)", info.address_space);
     if (info.state != recording::ThreadState::kUnknown)
       members += fmt::format(R"("state":"{}",)", recording::name_of(info.state));
     if (info.waits_for != 0)
       members += fmt::format(R"("waits_for":{},)", json_string(texts_[info.waits_for]));
-    if (!info.pid) return members;
-    // By another clock than that of the names it is not known when it was: the last name counts.
-    const std::uint64_t time_ns = source.clock == recording::kHostClock
-                                      ? info.time_ns
-                                      : std::numeric_limits<std::uint64_t>::max();
-    const auto called = names_.at(time_ns, *info.pid, info.tid);
     if (called.comm != 0)
       members += fmt::format(R"("comm":{},)", json_string(strings_[called.comm]));
     if (called.cgroup != 0)
       members += fmt::format(R"("cgroup":{},)", json_string(strings_[called.cgroup]));
     return members;
+  }
+
+  // By another clock than that of the names it is not known when it was: the last name counts.
+  [[nodiscard]] profile::ThreadNames::Called called_at(const recording::SampleInfo& info,
+                                                       const recording::Source& source) const {
+    if (!info.pid) return {};
+    const std::uint64_t time_ns = source.clock == recording::kHostClock
+                                      ? info.time_ns
+                                      : std::numeric_limits<std::uint64_t>::max();
+    return names_.at(time_ns, *info.pid, info.tid);
   }
 
   // The members of samples that are not of the recording's first source, or have several values.

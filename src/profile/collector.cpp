@@ -65,7 +65,7 @@ StringId Collector::unnamed(std::uint32_t tid) {
 }
 
 OwnerId Collector::owner_of(const recording::Context& context, ThreadNames::Called called) {
-  const recording::Thread& thread = threads_[context.thread];
+  const recording::Thread thread = called.of_many ? recording::Thread() : threads_[context.thread];
   const SampleOwner owner{{context.vcpu, context.level, context.disposition, thread.pid, thread.tid,
                            called.comm, called.cgroup},
                           context.address_space != 0};

@@ -19,7 +19,8 @@ void ThreadNames::add(const recording::ThreadName& value) {
   const auto intern = [this](const std::string& text) {
     return text.empty() ? 0 : strings_.intern(sanitize(text));
   };
-  names_[key_of(value.pid, value.tid)][value.time_ns] = {intern(value.name), intern(value.cgroup)};
+  names_[key_of(value.pid, value.tid)][value.time_ns] = {intern(value.name), intern(value.cgroup),
+                                                         value.of_many};
 }
 
 const ThreadNames::Names::value_type* ThreadNames::latest(std::uint64_t time_ns, std::uint32_t pid,

@@ -17,8 +17,9 @@ class ThreadNames {
   explicit ThreadNames(StringTable& strings) : strings_(strings) {}
 
   struct Called {
-    StringId comm = 0;    // 0: not known
-    StringId cgroup = 0;  // 0: not known
+    StringId comm = 0;     // 0: not known
+    StringId cgroup = 0;   // 0: not known
+    bool of_many = false;  // the number is that of no process
   };
 
   // An empty name is none: from then on the thread has no name.

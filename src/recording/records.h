@@ -151,6 +151,7 @@ struct ThreadName {
   std::uint64_t address_space = 0;
   std::string name;
   std::string cgroup = {};  // "/system.slice/ssh.service"; empty: not known
+  bool of_many = false;     // `pid` stands for all processes of that name, and is none of theirs
   bool operator==(const ThreadName&) const = default;
 };
 

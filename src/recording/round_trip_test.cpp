@@ -164,7 +164,7 @@ TEST(RoundTrip, EverythingElse) {
   auto writer = Writer::create(dir / "a.data", {});
   ASSERT_TRUE(writer);
   const GuestEpoch epoch{5, "reboot", 0x1000};
-  const ThreadName name{6, 1, 2, 0x3000, "kworker/0:1", "/user.slice"};
+  const ThreadName name{6, 1, 2, 0x3000, "kworker/0:1", "/user.slice", true};
   const Statistics statistics{3, 10, 2, 1, 1'000'000'000, 5, {{"bytes copied", 99}, {"x", 0}}};
   std::string table(3'000'000, 'k');
   for (std::size_t i = 0; i < table.size(); i += 7)

@@ -14,6 +14,7 @@ std::optional<std::uint64_t> count_processes(const profile::Profile& profile) {
   std::set<std::uint32_t> pids;
   for (const profile::Owner& owner : profile.owners)
     if (owner.pid && owner.disposition == wire::Disposition::kSampled) pids.insert(*owner.pid);
+  if (pids.empty()) return std::nullopt;  // names alone
   return pids.size();
 }
 

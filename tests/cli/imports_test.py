@@ -81,6 +81,21 @@ class Imports(cli_case.CliCase):
         self.assertRegex(report.stdout, r"(?m) code +main$")
         self.assertNotIn("kernel", report.stdout)
 
+    # A process of such a file is a sum of all that have its name.
+    def test_processes_of_callgrind_have_names_without_numbers(self):
+        self.write("text", PERF_SCRIPT + PERF_SCRIPT.replace("dd 12", "dd 13") + PERF_SCRIPT.replace("dd 12", "cat 14"))
+        self.assertSays(self.ringside("export", "-i", "text", "-o", "sums.callgrind"), DONE)
+        folded = "cat;main;vfs_read;copy_user 250000\ndd;main;vfs_read;copy_user 500000\n"
+        for by in ("comm", "pid", "tid"):
+            self.assertEqual(self.folded("-i", "sums.callgrind", "--by", by), folded)
+        rows = json.loads(self.ringside("report", "-i", "sums.callgrind", "--sort", "comm,pid,symbol", "--format", "json").stdout)
+        self.assertNotIn('"pid": 1', json.dumps(rows))
+        lines = self.ringside("export", "-i", "sums.callgrind", "--format", "json-lines").stdout
+        self.assertIn('"comm":"dd"', lines)
+        self.assertNotIn('"pid"', lines)
+        self.assertEqual(self.folded("-i", "sums.callgrind", "--comm", "dd"), folded.splitlines(True)[1])
+        self.assertSays(self.ringside("report", "-i", "sums.callgrind", "--pid", "1"), FAILED, "there is no sample")
+
     def test_an_imported_recording_reads_as_the_file_does(self):
         for name, text in (("captures", json.dumps(CAPTURES)), ("text", PERF_SCRIPT), ("folded", "main;read 12\nmain 1\n")):
             with self.subTest(name=name):

@@ -15,7 +15,8 @@ namespace ringside::importers {
 // calls agrees with what it says of lines, the costs of its calls as well. Threads that the file
 // keeps apart stay apart. How often functions were called, jumps and addresses are left out.
 //
-// Ringside's own export has processes as the outermost callers; they become processes again.
+// Ringside's own export has processes as the outermost callers; they become processes
+// again, which have names and no numbers: a caller may stand for many of one name.
 [[nodiscard]] Likeness callgrind_likeness(const Input& input, const ImportOptions& options);
 
 // Several inputs are parts of one run, as --separate-threads=yes and dumps have them. Errors:

@@ -331,6 +331,7 @@ fn=(3)
   }
   ASSERT_EQ(recorded.thread_names.size(), 1u);
   EXPECT_EQ(recorded.thread_names[0].name, "cat");
+  EXPECT_TRUE(recorded.thread_names[0].of_many);
 }
 
 TEST_F(CallgrindTest, NegativeCostsStayWithTheirFunction) {

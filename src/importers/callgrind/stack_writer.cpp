@@ -117,6 +117,7 @@ Result<void> StackWriter::set_process(std::uint32_t number, recording::SampleInf
   called.time_ns = info.time_ns;
   called.pid = pid->second;
   called.name = name;
+  called.of_many = true;
   return writer_.add_thread_name(called);
 }
 

@@ -43,7 +43,7 @@ class StackWriter {
   std::vector<Known> functions_;                             // by function
   std::unordered_map<std::uint32_t, std::uint32_t> images_;  // by object
   std::unordered_map<std::uint32_t, std::uint32_t> files_;   // recorded texts
-  std::unordered_map<std::uint32_t, std::uint32_t> pids_;    // by name, of ringside's own export
+  std::unordered_map<std::uint32_t, std::uint32_t> pids_;    // stand for names of ringside's export
   std::uint64_t count_ = 0;
   std::uint64_t cut_ = 0;
   std::vector<recording::RecordedFrame> frames_;  // reused

@@ -195,6 +195,9 @@ ThreadName decode_thread_name(pbf_reader message) {
       case f::kCgroup:
         name.cgroup = get_text(message);
         break;
+      case f::kOfMany:
+        name.of_many = get_number(message) != 0;
+        break;
       default:
         message.skip();
     }

@@ -194,6 +194,7 @@ void encode(const ThreadName& name, std::string& payload) {
   put(out, f::kAddressSpace, name.address_space);
   put(out, f::kName, name.name);
   put(out, f::kCgroup, name.cgroup);
+  put(out, f::kOfMany, std::uint64_t{name.of_many});
 }
 
 void encode(const wire::Capture& capture, std::string& payload) {

@@ -212,7 +212,15 @@ namespace blob_piece {
 enum : Tag { kKind = 1, kImage = 2, kOffset = 3, kTotalSize = 4, kContent = 5 };
 }
 namespace thread_name {
-enum : Tag { kTimeNs = 1, kPid = 2, kTid = 3, kAddressSpace = 4, kName = 5, kCgroup = 6 };
+enum : Tag {
+  kTimeNs = 1,
+  kPid = 2,
+  kTid = 3,
+  kAddressSpace = 4,
+  kName = 5,
+  kCgroup = 6,
+  kOfMany = 7
+};
 }
 namespace capture {
 enum : Tag {
