@@ -4,29 +4,25 @@
 #include <map>
 #include <vector>
 
-#include "arch/arch_info.h"
+#include "exporters/json_lines_frames.h"
+#include "exporters/json_lines_head.h"
 #include "exporters/parts/json_text.h"
+#include "formats/json_lines.h"
 #include "profile/kernel_mappings.h"
 #include "profile/sanitize.h"
 #include "profile/thread_names.h"
 #include "recording/sample_visitor.h"
-#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
-
-const char* text_of(FrameKind kind) {
-  constexpr const char* kNames[] = {"kernel", "user", "interrupt", "firmware", "guest", "code"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(kLastFrameKind) + 1);
-  return kNames[static_cast<std::size_t>(kind)];
-}
 
 // In the value's unit.
 std::int64_t scaled(std::int64_t value, const recording::ValueType& type) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) * type.scale);
 }
 
-// Frames are named where they stand, and some of their names come later.
+// All that lines name or begin with. Frames are named where they stand, and some of their names
+// come later.
 class Names final : public recording::Visitor {
  public:
   explicit Names(profile::FrameNamer& namer) : namer_(namer) {}
@@ -42,7 +38,24 @@ class Names final : public recording::Visitor {
     kernels.add(value);
   }
   void epoch(const recording::GuestEpoch&) override { kernels.begin_epoch(); }
+  void clock(const recording::Clock& value) override { clocks[value.id] = value; }
+  void source(const recording::Source& value) override { sources[value.id] = value; }
+  void event_type(const recording::EventType& value) override { event_types[value.id] = value; }
 
+  [[nodiscard]] Result<void> write(Sink& sink) const {
+    for (const auto& [id, source] : sources)
+      RINGSIDE_TRY(sink.write(source_line(source, clocks) + "\n"));
+    for (const auto& [id, type] : event_types) {
+      const auto source = sources.find(type.source);
+      if (source != sources.end())
+        RINGSIDE_TRY(sink.write(event_type_line(type, source->second) + "\n"));
+    }
+    return {};
+  }
+
+  std::map<std::uint32_t, recording::Clock> clocks;
+  std::map<std::uint32_t, recording::Source> sources;
+  std::map<std::uint32_t, recording::EventType> event_types;
   std::map<std::uint32_t, recording::ImageInfo> images;
   std::map<std::uint32_t, recording::Mapping> mappings;
   profile::KernelMappings kernels;
@@ -56,45 +69,43 @@ class Lines final : public recording::SampleVisitor {
   Lines(profile::FrameNamer& namer, const Names& names, Sink& sink)
       : namer_(namer), named_(names), sink_(sink) {}
 
-  void image(const recording::ImageInfo& value) override {
-    write(fmt::format(R"({{"image":{},"path":{},"load_bias":"{:#x}"}})", json_string(value.name),
-                      json_string(value.path), value.load_bias));
-  }
+  void image(const recording::ImageInfo& value) override { write(image_line(value)); }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     recording::RecordedFrame frame = value;
     named_.kernels.place(frame, epoch_);
-    frames_.push_back(described(frame));
+    add(frame);
   }
-  void stack_node(std::uint32_t, const recording::StackNode& value) override {
-    nodes_.push_back(value);
-  }
+  void stack_node(std::uint32_t, const recording::StackNode& value) override { frames_.add(value); }
   void epoch(const recording::GuestEpoch& value) override {
     ++epoch_;
-    write(fmt::format(R"({{"epoch":{},"time_ns":{}}})", json_string(value.reason), value.time_ns));
+    write(fmt::format(
+        R"({{"epoch":{},"time_ns":{}{}}})", json_string(value.reason), value.time_ns,
+        value.load_bias == 0 ? "" : fmt::format(",\"load_bias\":\"{:#x}\"", value.load_bias)));
   }
 
-  void source(const recording::Source& value) override { sources_[value.id] = value; }
   void text(std::uint32_t, std::string_view value) override { texts_.emplace_back(value); }
 
   void sample(const recording::Sample& value) override {
     const recording::SampleInfo& info = value.info;
-    const recording::Source& source = sources_[info.source];
+    const recording::Source& source = source_of(info.source);
     write(fmt::format(
-        R"({{"time_ns":{},{}"level":"{}","disposition":{},{}"weight":{},"unit":{},{}"stacks":[{}]}})",
+        R"({{"time_ns":{},{}"level":"{}","disposition":{},{}{}"weight":{},"unit":{},{}"stacks":[{}]}})",
         info.time_ns,
         info.vcpu == recording::kNoVcpu ? "" : fmt::format(R"("vcpu":{},)", info.vcpu.value),
-        views::level_name(info.level), json_string(recording::name_of(info.disposition)),
+        level_of(info.level), json_string(recording::name_of(info.disposition)),
+        info.pause_ns == 0 ? "" : fmt::format(R"("pause_ns":{},)", info.pause_ns),
         owner(info, source), scaled(static_cast<std::int64_t>(info.weight), source.values.front()),
         json_string(recording::name_of(source.values.front().unit)), of_source(value, source),
         stacks(value)));
   }
 
-  void event_type(const recording::EventType& value) override { event_types_[value.id] = value; }
   void counter_set(const recording::CounterSet& value) override { counter_sets_[value.id] = value; }
   void mark(const recording::Mark& value) override { marks_[value.id] = value; }
   void snapshot(const recording::Snapshot& value) override {
-    write(fmt::format(R"({{"snapshot":{},"time":{},"reason":{}}})", value.id, value.time,
-                      json_string(value.reason)));
+    write(fmt::format(
+        R"({{"snapshot":{},"time":{},{}"reason":{}}})", value.id, value.time,
+        value.clock == recording::kHostClock ? "" : fmt::format(R"("clock":{},)", value.clock),
+        json_string(value.reason)));
   }
   void events(const recording::EventBatch& batch) override {
     recording::Sample sample;
@@ -110,22 +121,42 @@ class Lines final : public recording::SampleVisitor {
 
   void thread_name(const recording::ThreadName& value) override { names_.add(value); }
 
+  // The last ones count.
   void statistics(const recording::Statistics& value) override {
-    std::string counters;
-    for (const auto& [name, count] : value.counters)
-      counters += fmt::format("{}{}:{}", counters.empty() ? "" : ",", json_string(name), count);
-    write(fmt::format(
-        R"({{"statistics":{},"due":{},"lost":{},"late":{},"duration_ns":{},"counters":{{{}}}}})",
-        json_string(sources_[value.source].name), value.due, value.lost, value.late,
-        value.duration_ns, counters));
+    statistics_[value.source] = value;
   }
 
   void left_out(std::string_view text) override { left_out_.emplace_back(text); }
 
-  [[nodiscard]] const Result<void>& result() const { return result_; }
+  [[nodiscard]] Result<void> finish() {
+    for (const auto& [source, statistics] : statistics_) write(line_of(statistics));
+    return result_;
+  }
   [[nodiscard]] std::vector<std::string> left_out() && { return std::move(left_out_); }
 
  private:
+  [[nodiscard]] const recording::Source& source_of(std::uint32_t id) const {
+    static const recording::Source kUnknown;
+    const auto source = named_.sources.find(id);
+    return source == named_.sources.end() ? kUnknown : source->second;
+  }
+
+  [[nodiscard]] static std::string_view level_of(PrivilegeLevel level) {
+    using formats::json_lines::kLevels;
+    static_assert(kLevels.size() == kPrivilegeLevelCount);
+    return kLevels[static_cast<std::size_t>(level)];
+  }
+
+  [[nodiscard]] std::string line_of(const recording::Statistics& value) const {
+    std::string counters;
+    for (const auto& [name, count] : value.counters)
+      counters += fmt::format("{}{}:{}", counters.empty() ? "" : ",", json_string(name), count);
+    return fmt::format(
+        R"({{"statistics":{},"due":{},"lost":{},"late":{},"duration_ns":{},"counters":{{{}}}}})",
+        json_string(source_of(value.source).name), value.due, value.lost, value.late,
+        value.duration_ns, counters);
+  }
+
   // The members that say whose time a sample was; those that are not known are left out.
   [[nodiscard]] std::string owner(const recording::SampleInfo& info,
                                   const recording::Source& source) const {
@@ -135,6 +166,8 @@ class Lines final : public recording::SampleVisitor {
     if (info.tid && !called.of_many) members += fmt::format(R"("tid":{},)", *info.tid);
     if (info.address_space != 0)
       members += fmt::format(R"("address_space":"{:#x}",)", info.address_space);
+    if (info.thread_start_ns != 0)
+      members += fmt::format(R"("thread_start_ns":{},)", info.thread_start_ns);
     if (info.state != recording::ThreadState::kUnknown)
       members += fmt::format(R"("state":"{}",)", recording::name_of(info.state));
     if (info.waits_for != 0)
@@ -174,46 +207,32 @@ class Lines final : public recording::SampleVisitor {
     return members + "},";
   }
 
-  std::string described(const recording::RecordedFrame& frame) {
+  void add(const recording::RecordedFrame& frame) {
     const auto image = named_.images.find(frame.image);
     const auto mapping = named_.mappings.find(frame.mapping);
+    const recording::ImageInfo* const of = image == named_.images.end() ? nullptr : &image->second;
     profile::NamedFrame named;
     if (frame.function != 0) {
       named.functions = {namer_.shown(texts_[frame.function])};
       named.lines = {{texts_[frame.file], frame.line}};
     } else {
-      namer_.name({frame, image != named_.images.end() ? &image->second : nullptr,
-                   mapping != named_.mappings.end() ? &mapping->second : nullptr},
+      namer_.name({frame, of, mapping != named_.mappings.end() ? &mapping->second : nullptr},
                   named);
     }
-    std::string functions;
-    for (const std::string& function : named.functions)
-      functions += (functions.empty() ? "" : ",") + json_string(function);
-    std::string lines;
-    for (const profile::SourceLine& line : named.lines)
-      lines += (lines.empty() ? ",\"lines\":[" : ",") +
-               json_string(line.line == 0 ? "" : fmt::format("{}:{}", line.file, line.line));
-    if (!lines.empty()) lines += "]";
-    return fmt::format(
-        R"({{"address":"{}","exact":{},"kind":"{}",{}"rule":"{}","functions":[{}]{}}})",
-        frame.address, frame.exact, text_of(frame.kind),
-        image == named_.images.end()
-            ? ""
-            : fmt::format(R"("image":{},)", json_string(image->second.name)),
-        name_of(frame.source), functions, lines);
+    frames_.add(frame, of, named);
   }
 
   std::string stacks(const recording::Sample& sample) {
     std::string text;
     for (const recording::StackRef& ref : sample.stacks)
-      text += (text.empty() ? "" : ",") + stack(ref);
+      text += (text.empty() ? "" : ",") + frames_.stack(ref);
     return text;
   }
 
   std::string event(const recording::EventBatch& batch, std::size_t row,
                     const recording::Sample& sample) {
-    const recording::EventType& type = event_types_[batch.type];
-    std::string members = owner(sample.info, sources_[type.source]);
+    const recording::EventType& type = named_.event_types.at(batch.type);
+    std::string members = owner(sample.info, source_of(type.source));
     if (sample.info.vcpu != recording::kNoVcpu)
       members += fmt::format(R"("vcpu":{},)", sample.info.vcpu.value);
     if (batch.snapshot != 0) members += fmt::format(R"("snapshot":{},)", batch.snapshot);
@@ -244,7 +263,7 @@ class Lines final : public recording::SampleVisitor {
       case FieldType::kText:
         return json_string(texts_[id]);
       case FieldType::kSymbol:
-        return frames_[id];
+        return frames_.frame(id);
       default:
         return fmt::format("{}", number);
     }
@@ -260,7 +279,7 @@ class Lines final : public recording::SampleVisitor {
       key += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(set.key[i].name),
                          key_part(set.key[i].kind, batch.key(i, row)));
     std::string values;
-    const recording::Source& source = sources_[set.source];
+    const recording::Source& source = source_of(set.source);
     for (std::size_t i = 0; i < source.values.size(); ++i)
       values += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(source.values[i].name),
                             scaled(batch.value(i, row), source.values[i]));
@@ -286,19 +305,6 @@ class Lines final : public recording::SampleVisitor {
     }
   }
 
-  std::string stack(const recording::StackRef& ref) {
-    std::string frames;
-    if (ref.node < nodes_.size())  // kLostStack is not
-      for (std::uint32_t id = ref.node; id != 0; id = nodes_[id].parent)
-        frames += (frames.empty() ? "" : ",") + frames_[nodes_[id].frame];
-    const std::string role = ref.role == recording::StackRole::kOwn
-                                 ? ""
-                                 : fmt::format(R"("role":"{}",)", recording::name_of(ref.role));
-    return fmt::format(R"({{{}"stop":"{}","stopped_at":"{}","frames":[{}]}})", role,
-                       ref.node == recording::kLostStack ? "lost" : name_of(ref.stop),
-                       ref.stopped_at, frames);
-  }
-
   void write(const std::string& line) {
     if (result_) result_ = sink_.write(line + "\n");
   }
@@ -310,14 +316,11 @@ class Lines final : public recording::SampleVisitor {
   std::vector<std::string> left_out_;
   profile::StringTable strings_;
   profile::ThreadNames names_{strings_};
-  std::map<std::uint32_t, recording::Source> sources_;
-  std::map<std::uint32_t, recording::EventType> event_types_;
+  std::map<std::uint32_t, recording::Statistics> statistics_;  // by source
   std::map<std::uint32_t, recording::CounterSet> counter_sets_;
   std::map<std::uint32_t, recording::Mark> marks_;
   std::vector<std::string> texts_{1};  // by id
-  // By id; the entry 0 stands for none.
-  std::vector<std::string> frames_{"null"};
-  std::vector<recording::StackNode> nodes_{1};
+  JsonFrames frames_;
   std::size_t epoch_ = 0;
 };
 
@@ -325,17 +328,13 @@ class Lines final : public recording::SampleVisitor {
 
 Result<std::vector<std::string>> write_json_lines(recording::Reader& reader,
                                                   profile::FrameNamer& namer, Sink& sink) {
-  const recording::Header& header = reader.header();
-  RINGSIDE_TRY(sink.write(fmt::format(
-      R"({{"arch":"{}","guest_os":{},"kernel":{},"engine":{},"interval_ns":{},"vcpus":{}}})"
-      "\n",
-      arch::name_of(header.arch), json_string(header.guest_os), json_string(header.kernel),
-      json_string(header.engine), header.interval_ns, header.vcpu_count)));
+  RINGSIDE_TRY(sink.write(header_line(reader.header()) + "\n"));
   Names names(namer);
   RINGSIDE_TRY(reader.for_each(names));
+  RINGSIDE_TRY(names.write(sink));
   Lines lines(namer, names, sink);
   RINGSIDE_TRY(reader.for_each(lines));
-  RINGSIDE_TRY(lines.result());
+  RINGSIDE_TRY(lines.finish());
   return std::move(lines).left_out();
 }
 

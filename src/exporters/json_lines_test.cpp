@@ -73,9 +73,9 @@ TEST(JsonLines, NamesThatComeLaterCount) {
   ASSERT_TRUE(writer->finish());
   LateNamer namer;
   const std::vector<json> lines = exported(dir, namer);
-  ASSERT_EQ(lines.size(), 4u);
-  EXPECT_EQ(lines[2]["stacks"][0]["frames"][0]["functions"][0], "at_8010");
-  EXPECT_EQ(lines[3]["stacks"][0]["frames"][0]["functions"][0], "at_9010");
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[3]["stacks"][0]["frames"][0]["functions"][0], "at_8010");
+  EXPECT_EQ(lines[4]["stacks"][0]["frames"][0]["functions"][0], "at_9010");
 }
 
 TEST(JsonLines, SaysWhatWasLost) {
@@ -98,6 +98,37 @@ TEST(JsonLines, SaysWhatWasLost) {
   ASSERT_NE(found, lines.end());
   EXPECT_EQ(*found, json::parse(R"({"statistics":"cpu","due":10,"lost":3,"late":2,"duration_ns":100,
                                     "counters":{"why \"so\"":3}})"));
+}
+
+// They are of one object where they stand at one place.
+TEST(JsonLines, InlinedFunctionsThatWereRecorded) {
+  const recording::testing::TempDir dir;
+  auto writer = recording::Writer::create(dir / "t.data", {});
+  ASSERT_TRUE(writer);
+  const auto frame = [&](const char* function, std::uint64_t address, bool inlined) {
+    recording::RecordedFrame made;
+    made.address = {address};
+    made.function = *writer->add_text(function);
+    made.inlined = inlined;
+    return made;
+  };
+  std::vector<recording::RecordedFrame> frames = {frame("in", 1, true), frame("mid", 1, true),
+                                                  frame("f", 1, false), frame("other", 2, true),
+                                                  frame("g", 3, false)};
+  frames[1].file = *writer->add_text("a.c");
+  frames[1].line = 7;
+  const recording::StackRef stack = writer->add_stack(frames);
+  ASSERT_TRUE(writer->add_sample({}, {&stack, 1}, {}));
+  ASSERT_TRUE(writer->finish());
+  Namer namer;
+  const json all = exported(dir, namer)[2]["stacks"][0]["frames"];
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0]["functions"], json::parse(R"(["f","mid","in"])"));
+  EXPECT_EQ(all[0]["lines"], json::parse(R"(["","a.c:7",""])"));
+  EXPECT_FALSE(all[0].contains("inlined"));
+  EXPECT_EQ(all[1]["functions"], json::parse(R"(["other"])"));
+  EXPECT_EQ(all[1]["inlined"], true);
+  EXPECT_EQ(all[2]["functions"], json::parse(R"(["g"])"));
 }
 
 TEST(JsonLines, WritesEverySample) {
@@ -138,26 +169,28 @@ TEST(JsonLines, WritesEverySample) {
 
   Namer namer;
   const std::vector<json> lines = exported(dir, namer);
-  ASSERT_EQ(lines.size(), 6u);
+  ASSERT_EQ(lines.size(), 7u);
   EXPECT_EQ(lines[0]["arch"], "unknown");
-  EXPECT_EQ(lines[1], json::parse(R"({"image":"kernel","path":"","load_bias":"0x1000"})"));
-  EXPECT_EQ(lines[2]["vcpu"], 3);
-  EXPECT_EQ(lines[2]["level"], "kernel");
-  EXPECT_EQ(lines[2]["disposition"], "sampled");
-  EXPECT_EQ(lines[2]["stacks"],
+  EXPECT_EQ(lines[1], json::parse(R"({"source_type":"cpu","kind":"cpu",
+                                      "value_types":[{"name":"ticks","unit":"ticks"}]})"));
+  EXPECT_EQ(lines[2], json::parse(R"({"image":"kernel","path":"","load_bias":"0x1000"})"));
+  EXPECT_EQ(lines[3]["vcpu"], 3);
+  EXPECT_EQ(lines[3]["level"], "kernel");
+  EXPECT_EQ(lines[3]["disposition"], "sampled");
+  EXPECT_EQ(lines[3]["stacks"],
             json::parse(R"([{"stop":"no unwind rule","stopped_at":"0x20","frames":[
     {"address":"0x8010","exact":true,"kind":"interrupt","image":"kernel","rule":"registers","functions":["f\"0x8010\\","inlined"],"lines":["/src/\"a.c:7",""]},
-    {"address":"0x8020","exact":false,"kind":"kernel","image":"kernel","rule":"call-frame information","functions":["f\"0x801f\\","inlined"]},
+    {"address":"0x8020","exact":false,"kind":"kernel","image":"kernel","rule":"call-frame information","functions":["f\"0x801f\\","inlined"],"lines":["",""]},
     {"address":"0x20","exact":false,"kind":"kernel","rule":"guess","functions":[]}]}])"));
-  EXPECT_FALSE(lines[2].contains("pid") || lines[2].contains("tid") || lines[2].contains("comm"));
-  EXPECT_FALSE(lines[2].contains("address_space"));
-  EXPECT_EQ(lines[3]["address_space"], "0x2000");
-  EXPECT_EQ(lines[3]["pid"], 7);
-  EXPECT_EQ(lines[3]["tid"], 8);
-  EXPECT_FALSE(lines[3].contains("comm"));
-  EXPECT_EQ(lines[4]["comm"], "d\"d");
-  EXPECT_EQ(lines[5]["disposition"], "idle");
-  EXPECT_TRUE(lines[5]["stacks"].empty());
+  EXPECT_FALSE(lines[3].contains("pid") || lines[3].contains("tid") || lines[3].contains("comm"));
+  EXPECT_FALSE(lines[3].contains("address_space"));
+  EXPECT_EQ(lines[4]["address_space"], "0x2000");
+  EXPECT_EQ(lines[4]["pid"], 7);
+  EXPECT_EQ(lines[4]["tid"], 8);
+  EXPECT_FALSE(lines[4].contains("comm"));
+  EXPECT_EQ(lines[5]["comm"], "d\"d");
+  EXPECT_EQ(lines[6]["disposition"], "idle");
+  EXPECT_TRUE(lines[6]["stacks"].empty());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "exporters/units.h"
+#include "formats/json_lines.h"
 #include "recording/counters.h"
 #include "views/host_bend.h"
 #include "views/summary.h"
@@ -42,6 +43,8 @@ std::string advice(const std::string& reason, const profile::Profile& profile) {
   const std::string& engine = profile.header.engine;
   if (reason == recording::lost_because(recording::kLostToSuspension))
     return "do not suspend it (Ctrl-Z) while it records";
+  if (reason == recording::lost_because(formats::json_lines::kLostToDamage))
+    return "export the recording again";
   if (is_one_of(reason, {recording::kLostToGuestRing, recording::kLostByOverwriting}))
     return "give the guest's rings more words, or let the guest sample less often";
   if (views::ran_no_code(profile)) return "try --engine gdb, which shows what the vCPUs do";

@@ -8,6 +8,7 @@
 #include "importers/folded_recording.h"
 #include "importers/gdb_text.h"
 #include "importers/guest_stream/guest_stream.h"
+#include "importers/json_lines/json_lines.h"
 #include "importers/maestro_cpu.h"
 #include "importers/maestro_memtrace.h"
 #include "importers/perf_data/perf_data.h"
@@ -54,6 +55,11 @@ std::span<const Format> formats() {
        "captures of Asterinas' profiler",
        asterinas_json_likeness,
        import_asterinas_json,
+       {}},
+      {"json-lines",
+       "ringside's own JSON Lines: samples and events, a line each",
+       json_lines_likeness,
+       import_json_lines,
        {}},
       {"gdb",
        "what gdb prints for 'thread apply all bt', once or many times",

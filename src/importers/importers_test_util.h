@@ -106,9 +106,14 @@ class Recorded final : public recording::SampleVisitor {
  private:
   [[nodiscard]] std::vector<std::string> frames_of(const recording::Sample& sample) const {
     std::vector<std::string> texts_of_frames;
-    for (const recording::StackRef& stack : sample.stacks)
+    for (const recording::StackRef& stack : sample.stacks) {
+      if (stack.node == recording::kLostStack) {
+        texts_of_frames.emplace_back("lost");
+        continue;
+      }
       for (std::uint32_t id = stack.node; id != 0; id = nodes_[id].parent)
         texts_of_frames.push_back(text_of(frames[nodes_[id].frame]));
+    }
     return texts_of_frames;
   }
   [[nodiscard]] std::string text_of(const recording::RecordedFrame& frame) const {

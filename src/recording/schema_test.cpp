@@ -185,7 +185,8 @@ void write_everything(const std::filesystem::path& path) {
   ASSERT_TRUE(writer->add_counter_set(counter_set()));
   ASSERT_TRUE(writer->add_counters(counters()));
   ASSERT_TRUE(writer->add_epoch({1100, "reason", 0x3003}));
-  ASSERT_TRUE(writer->add_thread_name({1300, 22, 33, 0x4004, "name, cut in \xe2\x82", "cgroup", true}));
+  ASSERT_TRUE(
+      writer->add_thread_name({1300, 22, 33, 0x4004, "name, cut in \xe2\x82", "cgroup", true}));
   ASSERT_TRUE(writer->add_warning("warning"));
   ASSERT_TRUE(writer->add_statistics({2, 100, 2, 3, 4, 5, {{"name", 6}}}));
   ASSERT_TRUE(writer->finish());

@@ -3,6 +3,7 @@ import bz2
 import gzip
 import json
 import lzma
+import re
 import struct
 import subprocess
 
@@ -95,6 +96,50 @@ class Imports(cli_case.CliCase):
         self.assertNotIn('"pid"', lines)
         self.assertEqual(self.folded("-i", "sums.callgrind", "--comm", "dd"), folded.splitlines(True)[1])
         self.assertSays(self.ringside("report", "-i", "sums.callgrind", "--pid", "1"), FAILED, "there is no sample")
+
+    def assert_lines_come_back(self, name, *options, is_ordered=True):
+        """ringside's own JSON Lines give the same again, in every format."""
+        self.assertSays(self.ringside("export", name, "-o", "lines.jsonl"), DONE)
+        self.assertSays(self.ringside("import", "lines.jsonl", "-o", "back.data"), DONE)
+        first = (self.folder / "lines.jsonl").read_text().splitlines()
+        # Each source has batches of its own, so the order of lines may be another.
+        there, here = [lines if is_ordered else sorted(lines) for lines in (
+            self.ringside("export", "back.data", "--format", "json-lines").stdout.splitlines(), first)]
+        here = [line for line in here if not line.startswith('{"counter"')]
+        self.assertEqual([lines for lines in zip(there, here) if lines[0] != lines[1]][:2], [])
+        self.assertEqual(len(there), len(here))
+        for words in (["--format", "folded", "--show-idle", "--by", "tid"], ["--format", "perf-script", "--show-idle"]):
+            there, here = [self.ringside("export", path, *words, *options).stdout for path in ("lines.jsonl", name)]
+            here = re.sub(r"(?m)\+0x[0-9a-f]+(?= \()", "", here)  # lines have no offsets in functions
+            self.assertTrue(here)
+            self.assertEqual(*[text if is_ordered else sorted(text.split("\n\n")) for text in (there, here)])
+        return first
+
+    def test_json_lines_come_back_as_they_were(self):
+        inlined = PERF_SCRIPT.replace("\tffffffff81000010", "\tffffffff81000010 rep_movs (inlined)\n\tffffffff81000010")
+        other = inlined.replace("dd 12 [001] 100.000001", "cat 13/14 [000] 100.000002").replace("copy_user", "_ZN1f1gEi")
+        self.write("text", PERF_SCRIPT + inlined + other + PERF_SCRIPT.replace("cpu-clock", "page-faults"))
+        lines = self.assert_lines_come_back("text", is_ordered=False)
+        self.assertTrue(any('"functions":["rep_movs"],"lines":[""],"inlined":true}' in line and '["f::g(int)"]' in line for line in lines))
+        self.write("sums", self.ringside("export", "text", "--format", "callgrind").stdout)
+        self.assert_lines_come_back("sums")
+        self.recording("--duration", "0.4", "--interval", "5")
+        self.assert_lines_come_back("good.data")
+        subprocess.run([cli_case.built("ringside_mixed_recording"), self.folder / "mixed.data"], check=True)
+        self.assert_lines_come_back("mixed.data", "--source", "cpu,monitor", is_ordered=False)
+        for words in (["report"], ["report", "--source", "allocations", "--value", "bytes"], ["flamegraph", "-o", "-"],
+                      ["export", "--format", "trace-dat", "-o", "x.dat"], ["diff", "mixed.data"]):
+            self.assertSays(self.ringside(*words, "lines.jsonl"), DONE)
+
+    def test_a_broken_line_is_left_out(self):
+        self.write("text", PERF_SCRIPT * 3)
+        lines = self.ringside("export", "text", "--format", "json-lines").stdout.splitlines(True)
+        samples = [number for number, line in enumerate(lines) if '"stacks"' in line]
+        lines[samples[1]] = lines[samples[1]][:100] + "\n"
+        self.write("broken.jsonl", "".join(lines))
+        report = self.ringside("report", "broken.jsonl", "--header")
+        self.assertSays(report, DONE, f"broken.jsonl: one of the lines is left out, at line {samples[1] + 1}: ")
+        self.assertRegex(report.stdout, r"(?m)^# +lost +1$")
 
     def test_an_imported_recording_reads_as_the_file_does(self):
         for name, text in (("captures", json.dumps(CAPTURES)), ("text", PERF_SCRIPT), ("folded", "main;read 12\nmain 1\n")):

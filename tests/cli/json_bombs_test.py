@@ -14,8 +14,11 @@ MOST = 64 << 10  # KiB, besides what a small file takes
 FIREFOX = '{"meta":{"interval":1,"preprocessedProfileVersion":60},"libs":[],'
 SPEEDSCOPE = '{"$schema":"https://www.speedscope.app/file-format-schema.json",'
 ASTERINAS = '{"stack_traces":['
-SMALL = {"firefox": '"threads":[]}', "speedscope": '"profiles":[]}', "asterinas-json": "{}]}"}
-HEADS = {"firefox": FIREFOX, "speedscope": SPEEDSCOPE, "asterinas-json": ASTERINAS}
+LINES = ('{"arch":"x86_64","guest_os":"","kernel":"","engine":"gdb","interval_ns":1,"vcpus":1}\n'
+         '{"source_type":"cpu","kind":"cpu","value_types":[{"name":"ticks","unit":"ticks"}]}\n{')
+SAMPLE = '"time_ns":1,"level":"user","disposition":"sampled","weight":1,"unit":"ticks","stacks":'
+SMALL = {"json-lines": SAMPLE + "[]}", "firefox": '"threads":[]}', "speedscope": '"profiles":[]}', "asterinas-json": "{}]}"}
+HEADS = {"json-lines": LINES, "firefox": FIREFOX, "speedscope": SPEEDSCOPE, "asterinas-json": ASTERINAS}
 
 
 def many(part):
@@ -42,6 +45,7 @@ PLACES = {
                    ('"profiles":[{"type":"sampled","unit":"none","samples":', "}]}"),
                    ('"profiles":[{"type":"evented","unit":"none","events":', "}]}")],
     "asterinas-json": [('{"x":', "}]}"), ("", "]}")],
+    "json-lines": [('"x":', "}"), (SAMPLE, "}"), (SAMPLE + '[{"stop":"lost","frames":', "}]}"), ('"fields":', "}")],
 }
 # As many of the larger parts as there is room for.
 PARTS = {
@@ -51,6 +55,8 @@ PARTS = {
     "speedscope": ['"profiles":[' + many(part) + "]}" for part in (
         '{"name":"x"}', '{"unit":"none","samples":[[]],"weights":[1]}', '{"unit":"none","samples":[[0]],"weights":[1]}')],
     "asterinas-json": [many('{"cpu":0}') + "]}"],
+    "json-lines": [f"{SAMPLE}[" + many(part) + "]}" for part in (
+        '{"stop":"lost","frames":[]}', '{"stop":"lost","frames":[{"address":"0x1","exact":true,"kind":"user","functions":["f"]}]}')],
 }
 
 

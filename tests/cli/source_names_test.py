@@ -1,4 +1,5 @@
 """Names, inlined functions and source lines of a kernel with debug information, in every reader."""
+import re
 import subprocess
 
 import cli_case
@@ -55,6 +56,14 @@ class SourceNames(cli_case.CliCase):
             said = self.ringside("symbolize", "-e", "kernel.elf", "--demangle", style, f"{fake_stub.CODE + 4:x}").stdout
             self.assertEqual(said.splitlines()[2], name)
             self.assertIn(name, self.ringside("report", "-i", "good.data", "--demangle", style).stdout)
+
+    def test_json_lines_have_inlined_functions_and_lines(self):
+        self.assertSays(self.ringside("export", "-i", "good.data", "-o", "lines.jsonl"), DONE)
+        for options in ([], ["--show-lines"], ["--format", "perf-script"]):
+            there, here = [self.ringside("export", "-i", name, *options).stdout for name in ("lines.jsonl", "good.data")]
+            self.assertEqual(there, re.sub(r"(?m)\+0x[0-9a-f]+(?= \()", "", here))  # lines have no offsets in functions
+        there = self.ringside("export", "-i", "lines.jsonl", "--format", "json-lines").stdout
+        self.assertEqual(there, (self.folder / "lines.jsonl").read_text())
 
     def test_source_lines(self):
         self.assertEqual(self.stacks("--show-lines"), {f"{FULL} code.cpp:7;kernel::spin() code.cpp:3"})

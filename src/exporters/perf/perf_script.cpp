@@ -95,9 +95,12 @@ class ScriptWriter final : public profile::SampleReceiver {
   [[nodiscard]] std::string perf_lines(const DetailedFrame& frame) const {
     const profile::Profile& all = profile_.profile();
     std::string text;
-    for (std::size_t i = frame.functions.size(); i-- > 1;)
+    // An importer may have recorded an inlined function as a frame of its own.
+    const bool is_inlined = all.frames[frame.functions.front()].inlined;
+    for (std::size_t i = frame.functions.size(); i-- > (is_inlined ? 0 : 1);)
       text +=
           fmt::format("\t{:16x} {} (inlined)\n", frame.address.value, all.name(frame.functions[i]));
+    if (is_inlined) return text;
     const bool is_unknown =
         frame.id != 0 && all.frames[frame.functions.front()].kind == profile::Kind::kUnknown;
     text += fmt::format("\t{:16x} {}", frame.address.value,

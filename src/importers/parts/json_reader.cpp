@@ -68,7 +68,10 @@ class Dispatcher {
   }
   bool number_unsigned(std::uint64_t value) {
     if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      return number({JsonValue::Type::kReal, 0, static_cast<double>(value), {}});
+      return number({JsonValue::Type::kReal,
+                     static_cast<std::int64_t>(value),
+                     static_cast<double>(value),
+                     {}});
     return number_integer(static_cast<std::int64_t>(value));
   }
   bool number_float(double value, const std::string&) {

@@ -36,7 +36,7 @@ struct JsonValue {
     kContainer  // an object or array where the fields have none
   };
   Type type = Type::kNull;
-  std::int64_t integer = 0;  // 1 for true
+  std::int64_t integer = 0;  // 1 for true; the bits of a whole number from 2^63 on
   double real = 0;           // that of an integer, too
   std::string_view string;   // until the call returns; mostly UTF-8 that is well-formed
 

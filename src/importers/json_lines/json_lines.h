@@ -1,0 +1,19 @@
+#pragma once
+
+#include "importers/format.h"
+
+namespace ringside::importers {
+
+// The lines of `ringside export --format json-lines` (exporters/json_lines.h): the recording, its
+// sources, types of events and images, then samples and events, then statistics; a line each.
+//
+// Names of functions are those of the lines. A frame without a name is looked up in the file of its
+// image only where that file is proven to be the one that ran. Counters, and what such lines do not
+// have, are left out. Ticks of lines that are damaged count as lost.
+[[nodiscard]] Likeness json_lines_likeness(const Input& input, const ImportOptions& options);
+
+// Errors: kFormat where there is no sample and no event; the target's.
+[[nodiscard]] Result<Imported> import_json_lines(std::span<const Input> inputs,
+                                                 const ImportOptions& options, Target& target);
+
+}  // namespace ringside::importers

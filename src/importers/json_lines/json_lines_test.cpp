@@ -1,0 +1,219 @@
+#include "importers/json_lines/json_lines.h"
+
+#include <gmock/gmock.h>
+
+#include "importers/importers_test_util.h"
+
+namespace ringside::importers {
+namespace {
+
+using recording::WeightUnit;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Texts = std::vector<std::string>;
+
+constexpr const char* kHead =
+    R"({"arch":"x86_64","guest_os":"linux","kernel":"6.1","engine":"gdb","interval_ns":1000,)"
+    R"("vcpus":2,"start_monotonic_ns":77,"host":"here","command_line":["qemu","-s"]})"
+    "\n"
+    R"({"source_type":"cpu","kind":"cpu","period":1000,"engine":"gdb","value_types":)"
+    R"([{"name":"ticks","unit":"ticks"}]})"
+    "\n"
+    R"({"source_type":"memory","kind":"allocations","clock":{"id":7,"kind":"event number",)"
+    R"("name":"n"},"value_types":[{"name":"count","unit":"events"},{"name":"bytes","unit":"bytes"}]})"
+    "\n"
+    R"({"event_type":"request","source":"memory","field_types":[{"name":"size","type":"integer",)"
+    R"("unit":"bytes"},{"name":"at","type":"address","unit":"events"},{"name":"what","type":"text",)"
+    R"("unit":"events"},{"name":"code","type":"symbol","unit":"events"}]})"
+    "\n"
+    R"({"image":"kernel","path":"/k","load_bias":"0x1000","build_id":"00ff","size":99})"
+    "\n"
+    R"({"image":"other","path":"/o","load_bias":"0x0"})"
+    "\n";
+
+// A line of a sample with that stack, without its end.
+std::string sample(const std::string& members, const std::string& frames = "") {
+  return R"({"time_ns":5,"vcpu":1,"level":"kernel","disposition":"sampled",)" + members +
+         R"("weight":3,"unit":"ticks","stacks":[{"stop":"no unwind rule","stopped_at":"0x20",)" +
+         "\"frames\":[" + frames + "]}]}\n";
+}
+std::string frame(const std::string& address, const std::string& functions,
+                  const std::string& more = "", const std::string& image = "kernel") {
+  return R"({"address":")" + address + R"(","exact":true,"kind":"interrupt","image":")" + image +
+         R"(","rule":"ORC","functions":[)" + functions + "]" + more + "}";
+}
+
+class JsonLinesImport : public ImportTest {
+ protected:
+  Result<Imported> read(const std::string& text) { return import(import_json_lines, {text}); }
+};
+
+TEST_F(JsonLinesImport, ASampleHasAllThatItsLineHas) {
+  const auto imported = read(
+      std::string(kHead) +
+      sample(R"("pause_ns":9,"pid":7,"tid":8,"address_space":"0x2","thread_start_ns":4,)"
+             R"("state":"blocked","waits_for":"disk","comm":"cat","cgroup":"/a",)",
+             frame("0xffffffff81000010", R"("outer<int>","middle","inner")",
+                   R"(,"lines":["/src/a.c:12","","b.h:7"])") +
+                 "," + frame("0x20", "")) +
+      R"({"statistics":"cpu","due":10,"lost":7,"late":1,"duration_ns":50,"counters":{"why":7}})"
+      "\n");
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(imported->warnings, IsEmpty());
+  EXPECT_EQ(recorded.header.kernel, "6.1");
+  EXPECT_EQ(recorded.header.start_monotonic_ns, 77u);
+  EXPECT_EQ(recorded.header.command_line, (Texts{"qemu", "-s"}));
+  EXPECT_EQ(recorded.images[0].build_id.size(), 2u);
+  EXPECT_EQ(recorded.images[0].load_bias, 0x1000u);
+  ASSERT_EQ(recorded.samples.size(), 1u);
+  const recording::SampleInfo& info = recorded.samples[0].info;
+  EXPECT_EQ(info.time_ns, 5u);
+  EXPECT_EQ(info.vcpu, VcpuId{1});
+  EXPECT_EQ(info.level, PrivilegeLevel::kKernel);
+  EXPECT_EQ(info.weight, 3u);
+  EXPECT_EQ(info.pause_ns, 9u);
+  EXPECT_EQ(info.pid, 7u);
+  EXPECT_EQ(info.tid, 8u);
+  EXPECT_EQ(info.address_space, 2u);
+  EXPECT_EQ(info.thread_start_ns, 4u);
+  EXPECT_EQ(info.state, recording::ThreadState::kBlocked);
+  EXPECT_EQ(recorded.texts[info.waits_for], "disk");
+  EXPECT_EQ(recorded.samples[0].frames,
+            (Texts{"[kernel] inner (inlined)", "[kernel] middle (inlined)", "[kernel] outer<int>",
+                   "[kernel] 0x20"}));
+  EXPECT_EQ(recorded.frames.back().line, 7u);  // the innermost, of which outer ones come first
+  EXPECT_EQ(recorded.texts[recorded.frames.back().file], "b.h");
+  EXPECT_EQ(recorded.frames.back().kind, FrameKind::kInterrupt);
+  EXPECT_EQ(recorded.frames.back().source, FrameSource::kOrc);
+  ASSERT_EQ(recorded.thread_names.size(), 1u);
+  EXPECT_EQ(recorded.thread_names[0], (recording::ThreadName{5, 7, 8, 0, "cat", "/a"}));
+  EXPECT_EQ(recorded.statistics_of[1].due, 10u);
+  EXPECT_EQ(recorded.statistics_of[1].lost, 7u);
+  EXPECT_EQ(recorded.statistics_of[1].counters.at("why"), 7u);
+}
+
+// The file at that path may be another one by now.
+TEST_F(JsonLinesImport, AFrameWithoutANameIsLookedUpInAFileThatIsProven) {
+  ASSERT_TRUE(read(kHead + sample("", frame("0x30", "", "", "other") + "," +
+                                          frame("0x40", "\"f\"", "", "other"))));
+  EXPECT_EQ(recorded.samples[0].frames, (Texts{"0x30", "[other] f"}));
+}
+
+TEST_F(JsonLinesImport, SourcesHaveTheirClocksAndValues) {
+  ASSERT_TRUE(read(kHead + std::string(R"({"time_ns":1,"level":"user","disposition":"sampled",)"
+                                       R"("source":"memory","values":{"count":1,"bytes":-64},)"
+                                       R"("weight":1,"unit":"events","stacks":[]})")));
+  ASSERT_EQ(recorded.sources.size(), 2u);
+  EXPECT_EQ(recorded.sources[1].kind, recording::SourceKind::kAllocations);
+  EXPECT_EQ(recorded.sources[1].values[1].unit, WeightUnit::kBytes);
+  ASSERT_EQ(recorded.clocks.size(), 1u);
+  EXPECT_EQ(recorded.clocks[0].kind, recording::ClockKind::kEventNumber);
+  EXPECT_EQ(recorded.sources[1].clock, recorded.clocks[0].id);
+  EXPECT_EQ(recorded.samples[0].info.vcpu, recording::kNoVcpu);
+  EXPECT_THAT(recorded.samples[0].more_values, ElementsAre(-64));
+  EXPECT_EQ(recorded.statistics_of[2].due, 1u);  // no line has it
+}
+
+TEST_F(JsonLinesImport, EventsHaveTheirFields) {
+  ASSERT_TRUE(read(
+      kHead + std::string(R"({"event":"request","time":4,"vcpu":1,"duration":6,"key":)"
+                          R"(18446744073709551615,"fields":{"size":-5,"at":"0xffffffff81000000",)"
+                          R"("what":"w","code":)" +
+                          frame("0x50", "\"g\"") + R"(},"stacks":[]})")));
+  ASSERT_EQ(recorded.happened.size(), 1u);
+  EXPECT_EQ(recorded.happened[0].type, "request");
+  EXPECT_EQ(recorded.happened[0].time, 4u);
+  EXPECT_THAT(recorded.happened[0].fields,
+              ElementsAre("size -5", "at -2130706432", "what w", "code 1"));
+  EXPECT_EQ(recorded.texts[recorded.frames[1].function], "g");
+}
+
+TEST_F(JsonLinesImport, NamesOfThreadsChange) {
+  const std::string line = sample(R"("pid":7,"tid":7,"comm":"NAME",)");
+  const auto at = [&](const char* time, const char* name) {
+    std::string text = line;
+    text.replace(text.find("\"time_ns\":5"), 11, std::string("\"time_ns\":") + time);
+    return text.replace(text.find("NAME"), 4, name);
+  };
+  // Those of several vCPUs are not in order of time.
+  ASSERT_TRUE(read(kHead + at("10", "sh") + at("30", "cat") + at("8", "sh") + at("40", "cat")));
+  std::vector<std::pair<std::uint64_t, std::string>> names;
+  for (const recording::ThreadName& name : recorded.thread_names)
+    names.emplace_back(name.time_ns, name.name);
+  EXPECT_THAT(names, ElementsAre(std::pair(10, "sh"), std::pair(30, "cat"), std::pair(8, "sh"),
+                                 std::pair(40, "cat")));
+}
+
+TEST_F(JsonLinesImport, ANameWithoutANumberStandsForMany) {
+  ASSERT_TRUE(read(kHead + sample(R"("comm":"cat",)") + sample(R"("comm":"sh",)")));
+  ASSERT_EQ(recorded.thread_names.size(), 2u);
+  EXPECT_TRUE(recorded.thread_names[0].of_many);
+  EXPECT_NE(recorded.samples[0].info.pid, recorded.samples[1].info.pid);
+}
+
+TEST_F(JsonLinesImport, ALostStackStaysLost) {
+  std::string line = sample("");
+  line.replace(line.find("no unwind rule"), 14, "lost");
+  ASSERT_TRUE(read(kHead + line));
+  EXPECT_EQ(recorded.samples[0].frames, Texts{"lost"});
+  EXPECT_EQ(recorded.statistics_of[1].due, 3u);
+}
+
+TEST_F(JsonLinesImport, BrokenLinesAreLeftOutAndTheirTicksAreLost) {
+  const std::string good = sample("", frame("0x10", "\"f\""));
+  const auto imported =
+      read(kHead + good + good.substr(0, 90) + "\n" + good + "{\"x\":1}\n" +
+           R"({"statistics":"cpu","due":10,"lost":1,"late":0,"duration_ns":5,"counters":{}})");
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->records, 2u);
+  EXPECT_THAT(imported->warnings,
+              ElementsAre(HasSubstr("input: 2 lines are left out; the first is at line 8: ")));
+  EXPECT_EQ(recorded.statistics_of[1].due, 10u);
+  EXPECT_EQ(recorded.statistics_of[1].lost, 4u);
+}
+
+TEST_F(JsonLinesImport, WhatIsMissingIsNamed) {
+  const std::string head = std::string(kHead).substr(0, std::string(kHead).find('\n') + 1);
+  EXPECT_THAT(read(head + sample("")).error().message,
+              HasSubstr("line 2: no source is described in front of it"));
+  EXPECT_THAT(read(sample("")).error().message, HasSubstr("line 1: the recording's own line"));
+  EXPECT_THAT(read(kHead).error().message, HasSubstr("there is no sample"));
+  const auto fault = [&](const std::string& members, const char* reason) {
+    EXPECT_THAT(read(kHead + sample(members)).error().message, HasSubstr(reason));
+  };
+  fault(R"("source":"none",)", "line 7: its source is not described");
+  fault(R"("stacks":[],)", "line 7: ");
+}
+
+TEST_F(JsonLinesImport, DamageAtAnyByteDoesNoHarm) {
+  const std::string whole = kHead + sample(R"("pid":7,"comm":"x",)", frame("0x10", "\"f\"")) +
+                            R"({"epoch":"reboot","time_ns":9})" + "\n" +
+                            sample("", frame("0x10", "\"f\""));
+  ASSERT_TRUE(read(whole));
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string text = whole;
+    text[at] = static_cast<char>(text[at] ^ 0x15);
+    (void)read(text);
+    (void)read(whole.substr(0, at));
+  }
+}
+
+TEST_F(JsonLinesImport, CountersAreLeftOut) {
+  const auto imported = read(
+      kHead + sample("") +
+      R"({"counter":"blocks","mark":"end","time_ns":3,"key":{"image":"k"},"values":{"ticks":1}})");
+  ASSERT_TRUE(imported);
+  EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr("counters are not read back: 1")));
+}
+
+TEST_F(JsonLinesImport, TheFirstLineIsItsMark) {
+  const auto likeness = [](const std::string& text) {
+    return json_lines_likeness({"input", as_bytes(text), {}}, {});
+  };
+  EXPECT_EQ(likeness(kHead), Likeness::kCertain);
+  EXPECT_EQ(likeness("{\"arch\":\"x86_64\"}\n"), Likeness::kNone);
+}
+
+}  // namespace
+}  // namespace ringside::importers

@@ -1,0 +1,104 @@
+#include "importers/json_lines/sources.h"
+
+#include <algorithm>
+
+#include "formats/json_lines.h"
+
+namespace ringside::importers::json_lines {
+namespace {
+
+constexpr std::size_t kMostSources = 1000;   // readers take 1024
+constexpr std::size_t kMostCounters = 1000;  // of a source
+constexpr std::size_t kLongestName = 4096;   // bytes
+
+}  // namespace
+
+Result<void> Sources::add(const Item& line) {
+  namespace words = formats::json_lines;
+  const Item* const values = line.find("value_types");
+  const auto kind = enumerator<recording::SourceKind>(words::kSourceKinds, line.text_of("kind"));
+  if (sources_.size() == kMostSources || !kind || values == nullptr)
+    return fail(ErrorCode::kFormat, "a source has a kind and values, and there are {} at most",
+                kMostSources);
+  recording::Source source;
+  source.id = static_cast<std::uint32_t>(sources_.size() + 1);
+  source.name = line.text_of("source_type").substr(0, kLongestName);
+  source.kind = *kind;
+  source.period = line.number("period").value_or(0);
+  source.engine = line.text_of("engine").substr(0, kLongestName);
+  for (const Item& value : values->items) {
+    const auto unit = enumerator_up_to(recording::kLastWeightUnit, value.text_of("unit"));
+    if (!unit) return fail(ErrorCode::kFormat, "a value has a unit");
+    source.values.push_back({std::string(value.text_of("name").substr(0, kLongestName)), *unit, 1});
+  }
+  if (source.values.empty() || source.values.size() > recording::kMostColumns)
+    return fail(ErrorCode::kFormat, "a source has 1 to {} values", recording::kMostColumns);
+  if (const Item* const clock = line.find("clock"); clock != nullptr) {
+    const auto of = enumerator<recording::ClockKind>(words::kClockKinds, clock->text_of("kind"));
+    const auto number = clock->number("id");
+    if (!of || !number) return fail(ErrorCode::kFormat, "a clock has a number and a kind");
+    const auto next = static_cast<std::uint32_t>(clocks_.size() + 1);
+    const auto [known, added] = clock_ids_.try_emplace(*number, next);
+    if (added)
+      clocks_.push_back({next, *of, std::string(clock->text_of("name").substr(0, kLongestName)),
+                         clock->number("frequency").value_or(0)});
+    source.clock = known->second;
+  }
+  sources_.push_back(std::move(source));
+  return {};
+}
+
+Result<void> Sources::begin(recording::Writer& writer) const {
+  for (const recording::Clock& clock : clocks_) RINGSIDE_TRY(writer.add_clock(clock));
+  return {};
+}
+
+const recording::Source* Sources::find(std::string_view name) const {
+  if (name.empty()) return sources_.empty() ? nullptr : &sources_.front();
+  const auto found = std::find_if(sources_.begin(), sources_.end(),
+                                  [&](const recording::Source& one) { return one.name == name; });
+  return found == sources_.end() ? nullptr : &*found;
+}
+
+std::uint32_t Sources::clock(std::uint64_t number) const {
+  const auto known = clock_ids_.find(number);
+  return known == clock_ids_.end() ? recording::kHostClock : known->second;
+}
+
+Result<void> Sources::add_statistics(const Item& line) {
+  const recording::Source* const source = find(line.text_of("statistics"));
+  if (source == nullptr) return fail(ErrorCode::kFormat, "its source is not described");
+  recording::Statistics statistics;
+  statistics.source = source->id;
+  statistics.due = line.number("due").value_or(0);
+  statistics.lost = line.number("lost").value_or(0);
+  statistics.late = line.number("late").value_or(0);
+  statistics.duration_ns = line.number("duration_ns").value_or(0);
+  if (const Item* const counters = line.find("counters"))
+    for (const Item& counter : counters->items)
+      if (statistics.counters.size() < kMostCounters)
+        statistics.counters[counter.name.substr(0, kLongestName)] = counter.bits;
+  statistics_[source->id] = std::move(statistics);
+  return {};
+}
+
+Result<void> Sources::finish(bool are_lines_lost, recording::Writer& writer) {
+  // The file is cut, or the recording was.
+  if (statistics_.empty())
+    for (const auto& [source, counted] : counted_) {
+      statistics_[source].source = source;
+      statistics_[source].due = counted;
+    }
+  for (auto& [source, statistics] : statistics_) {
+    const std::uint64_t counted = counted_[source];
+    const std::uint64_t rest = statistics.due - std::min(statistics.due, statistics.lost);
+    if (are_lines_lost && rest > counted) {
+      statistics.lost += rest - counted;
+      statistics.counters[formats::json_lines::kLostToDamage] += rest - counted;
+    }
+    RINGSIDE_TRY(writer.add_statistics(statistics));
+  }
+  return {};
+}
+
+}  // namespace ringside::importers::json_lines
