@@ -32,6 +32,7 @@ struct Annotator::Work {
   AnnotatedFunction made;
   std::map<std::pair<profile::StringId, std::uint32_t>, std::uint32_t> lines;  // in made.lines
   std::set<profile::StringId> unread;                                          // source files
+  bool is_whole;  // all instructions are shown, not only those of the inlined function
 
   [[nodiscard]] const Leaf& front() const { return function.front(); }
   // Where an address of another leaf of the same function is in the first one's mapping.
@@ -42,7 +43,7 @@ struct Annotator::Work {
 
 AnnotatedFunction Annotator::annotate(const SampledFunction& function) {
   const Leaf& leaf = function.front();
-  Work work{function, {}, {}, {}};
+  Work work{function, {}, {}, {}, function.inlined == 0};
   AnnotatedFunction& made = work.made;
   made.name = names_[leaf.functions.front()];
   if (function.inlined != 0) made.inlined = names_[function.inlined];
@@ -65,7 +66,25 @@ AnnotatedFunction Annotator::annotate(const SampledFunction& function) {
 
 void Annotator::add_code(Work& work) {
   if (work.made.size != 0) add_range(work);
+  if (work.made.instructions.empty() && !work.is_whole && !knows_inlined(work)) {
+    work.is_whole = true;
+    add_note(work.made, fmt::format("{} is inlined there: no debug information is here that tells "
+                                    "its instructions from others of {}",
+                                    work.made.inlined, work.made.name));
+    if (work.made.size != 0) add_range(work);
+  }
   if (work.made.instructions.empty()) add_sampled(work);
+}
+
+// Whether the inlined function is found at any of its samples.
+bool Annotator::knows_inlined(const Work& work) {
+  const auto& leaves = work.function.leaves;
+  return std::any_of(leaves.begin(), leaves.end(), [&](const Leaf* leaf) {
+    name(*leaf, leaf->address);
+    return std::any_of(named_.functions.begin(), named_.functions.end(), [&](const auto& function) {
+      return profile::sanitize(function) == work.made.inlined;
+    });
+  });
 }
 
 void Annotator::name(const Leaf& leaf, GuestVirt address) {
@@ -163,10 +182,10 @@ void Annotator::add_instruction(Work& work, const Instruction& instruction, Byte
   shown.address = address;
   shown.bytes.assign(code.begin(), code.end());
   shown.text = instruction.text;
-  bool is_wanted = work.function.inlined == 0;
+  bool is_wanted = work.is_whole;
   for (std::size_t i = 1; i < named_.functions.size(); ++i) {
     const std::string function = profile::sanitize(named_.functions[i]);
-    is_wanted |= work.function.inlined != 0 && function == work.made.inlined;
+    is_wanted |= function == work.made.inlined;
     shown.inlined.push_back(strings_.intern(function));
   }
   if (!is_wanted) return;

@@ -35,6 +35,7 @@ class Annotator {
   struct Work;  // on one function
   void find_symbol(Work& work);
   void add_code(Work& work);
+  [[nodiscard]] bool knows_inlined(const Work& work);
   void add_range(Work& work);
   void add_sampled(Work& work);
   void add_instruction(Work& work, const Instruction& instruction, Bytes code);

@@ -75,15 +75,25 @@ class Chooser {
   const profile::StringTable& strings_;
 };
 
+// Without what report has behind the name of an inlined function.
+std::string_view without_mark(std::string_view name) {
+  if (name.ends_with(kInlinedMark)) name.remove_suffix(kInlinedMark.size());
+  return name;
+}
+
 }  // namespace
+
+bool is_called_for(std::string_view name, std::string_view asked) {
+  asked = without_mark(asked);
+  return name == asked || without_parameters(name) == asked;
+}
 
 Result<std::vector<SampledFunction>> choose_functions(const LeafSums& sums,
                                                       const profile::StringTable& strings,
                                                       std::string_view name) {
   const Chooser chooser(sums, strings);
   if (name.empty()) return chooser.those([](std::string_view) { return true; }, false);
-  std::string_view asked = name;
-  if (asked.ends_with(kInlinedMark)) asked.remove_suffix(kInlinedMark.size());
+  const std::string_view asked = without_mark(name);
   const Wants whole = [&](std::string_view known) { return known == asked; };
   const Wants short_name = [&](std::string_view known) {
     return without_parameters(known) == asked;

@@ -28,4 +28,7 @@ struct SampledFunction {
 [[nodiscard]] Result<std::vector<SampledFunction>> choose_functions(
     const LeafSums& sums, const profile::StringTable& strings, std::string_view name);
 
+// Whether `asked` calls for a function of that name: by the whole of it, or without its parameters.
+[[nodiscard]] bool is_called_for(std::string_view name, std::string_view asked);
+
 }  // namespace ringside::annotation

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct Sum {
   }
 };
 
-// The samples whose innermost frame is one recorded frame.
+// The samples whose innermost frame is one recorded frame, or several where an importer has
+// recorded inlined functions as frames of their own.
 struct Leaf {
   GuestVirt address;  // of the code that ran; 0 where the recording has a name instead
   profile::Kind kind = profile::Kind::kUnknown;
@@ -40,5 +42,8 @@ struct LeafSums {
 
 // Reads all samples. The first value of each source counts. `profile` must outlive the result.
 [[nodiscard]] Result<LeafSums> sum_leaves(profile::DetailedProfile& profile);
+
+// The names of all functions that called others when a sample was taken. It names every frame.
+[[nodiscard]] std::set<profile::StringId> caller_names(profile::DetailedProfile& profile);
 
 }  // namespace ringside::annotation

@@ -60,8 +60,20 @@ Result<void> check_addresses(const annotation::LeafSums& sums, const std::string
   return fail(ErrorCode::kUnsupported,
               "{}: its samples have names and no addresses, so nothing shows at which instructions "
               "they stand; annotate reads recordings, and files of the formats perf-data, "
-              "perf-script, pprof, gdb, redox-a, redox-b, maestro and tcg",
+              "perf-script, pprof, json-lines, gdb, redox-a, redox-b, maestro and tcg",
               input);
+}
+
+// The error of choose_functions() where report lists the function: as one that calls others.
+Error as_caller(Error error, profile::DetailedProfile& profile, const std::string& asked) {
+  if (error.code != ErrorCode::kNotFound) return error;
+  for (const profile::StringId name : annotation::caller_names(profile))
+    if (annotation::is_called_for(profile.profile().strings[name], asked)) {
+      error.message = fmt::format(
+          "no sample is in {} itself, only in functions that it calls: annotate those", asked);
+      break;
+    }
+  return error;
 }
 
 }  // namespace
@@ -99,8 +111,11 @@ Result<std::unique_ptr<AnnotatedRecording>> AnnotatedRecording::open(
   RINGSIDE_TRY(check_addresses(sums, settings.input()));
   auto parts = std::make_unique<Parts>(std::move(opened), std::move(sums), request);
   const profile::Profile& profile = parts->opened->profile->profile();
-  RINGSIDE_ASSIGN(parts->functions,
-                  annotation::choose_functions(parts->sums, profile.strings, request.function));
+  auto functions = annotation::choose_functions(parts->sums, profile.strings, request.function);
+  if (!functions)
+    return tl::unexpected<Error>(
+        as_caller(std::move(functions.error()), *parts->opened->profile, request.function));
+  parts->functions = std::move(*functions);
   annotation::Annotation& made = parts->made;
   made.input = settings.input();
   made.unit = profile.unit;

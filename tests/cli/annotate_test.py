@@ -177,6 +177,33 @@ class Annotate(AnnotateCase):
         self.assertEqual(function["samples"], sum(samples[address] for address in wanted))
         self.assertEqual(self.json("mix (inlined)"), self.json("mix"))
 
+    def test_inlined_functions_that_a_text_names(self):
+        inside = [at for at in self.addresses("hot") if self.frames(at)[0][0] == "mix"][0]
+        rest = [at for at in self.addresses("hot") if self.frames(at)[0][0] == "hot"][0]
+
+        def sample(address, *names):
+            frames = "".join(f"\t{address:16x} {name}\n" for name in names)
+            return f"x 1/1 [000] 1.000001: 1 cycles:\n{frames}\t{self.addresses('_start')[0]:16x} _start+0x1 ([kernel.kallsyms])\n\n"
+        hot = "hot+0x1 ([kernel.kallsyms])"
+        (self.folder / "text").write_text(3 * sample(inside, "mix (inlined)", hot) + 2 * sample(rest, hot))
+        function, = self.json("mix", "-i", "text", "--kernel", "kernel.elf")["functions"]
+        self.assertEqual((function["name"], function["inlined"], function["samples"]), ("hot", "mix", 3))
+        self.assertIn("mix (inlined) in hot", self.annotate("mix (inlined)", "-i", "text", "--kernel", "kernel.elf"))
+        function, = self.json("hot", "-i", "text", "--kernel", "kernel.elf")["functions"]
+        self.assertEqual((function["name"], function["samples"]), ("hot", 5))
+        # Without debug information all of the function is shown.
+        subprocess.run(["strip", "--strip-debug", "kernel.elf"], cwd=self.folder, check=True)
+        text = self.annotate("mix", "-i", "text", "--kernel", "kernel.elf")
+        self.assertIn("mix (inlined) in hot", text)
+        self.assertIn("# mix is inlined there: no debug information is here that tells its instructions from others of hot", text)
+        self.assertRegex(text, r"(?m)^100\.00% ")
+
+    def test_a_function_that_only_calls_others(self):
+        address = self.addresses("helper")[0]
+        (self.folder / "text").write_text(
+            f"x 1/1 [000] 1.000001: 1 cycles:\n\t{address:x} helper+0x0 ([kernel.kallsyms])\n\t{address + 9:x} hot+0x1 ([kernel.kallsyms])\n\n")
+        self.assertSays(self.ringside("annotate", "hot", "-i", "text"), FAILED, "no sample is in hot itself, only in functions that it calls")
+
     def test_sources_that_have_moved(self):
         self.spread()
         (self.folder / "tree").rename(self.folder / "elsewhere")
