@@ -22,21 +22,22 @@ Result<const std::vector<recording::StackRef>*> Stacks::of(std::string_view text
   const auto [known, added] = known_.try_emplace(std::string(text));
   if (!added) return &known->second;
   known_bytes_ += text.size() + 64;
-  auto fill = [&]() -> Result<void> {
-    RINGSIDE_ASSIGN(const Item line, parse_line(fmt::format("{{\"stacks\":{}}}", text)));
-    const Item* const stacks = line.find("stacks");
-    if (stacks == nullptr || stacks->type != JsonValue::Type::kContainer || line.items.size() != 1)
-      return fail(ErrorCode::kFormat, "its stacks are no array");
-    for (const Item& stack : stacks->items) {
-      RINGSIDE_ASSIGN(const recording::StackRef ref, make(stack));
-      if (known->second.size() < recording::kMostStacks) known->second.push_back(ref);
-    }
-    return {};
-  };
-  const auto filled = fill();
+  const auto filled = fill(text, known->second);
   if (filled) return &known->second;
   known_.erase(known);
   return tl::unexpected<Error>(filled.error());
+}
+
+Result<void> Stacks::fill(std::string_view text, std::vector<recording::StackRef>& refs) {
+  RINGSIDE_ASSIGN(const Item line, parse_line(fmt::format("{{\"stacks\":{}}}", text)));
+  const Item* const stacks = line.find("stacks");
+  if (stacks == nullptr || stacks->type != JsonValue::Type::kContainer || line.items.size() != 1)
+    return fail(ErrorCode::kFormat, "its stacks are no array");
+  for (const Item& stack : stacks->items) {
+    RINGSIDE_ASSIGN(const recording::StackRef ref, make(stack));
+    if (refs.size() < recording::kMostStacks) refs.push_back(ref);
+  }
+  return {};
 }
 
 void Stacks::forget() {

@@ -27,6 +27,7 @@ class Stacks {
   [[nodiscard]] std::uint64_t cut_stacks() const { return cut_stacks_; }
 
  private:
+  [[nodiscard]] Result<void> fill(std::string_view text, std::vector<recording::StackRef>& refs);
   [[nodiscard]] Result<recording::StackRef> make(const Item& stack);
   [[nodiscard]] Result<void> add_frame(const Item& frame);
   [[nodiscard]] Result<std::uint32_t> text(std::string_view name);
