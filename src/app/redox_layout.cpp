@@ -15,13 +15,30 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return whole_number<std::uint64_t>(text.substr(2), 16);
 }
 
-std::optional<std::uint64_t> find_symbol(const std::string& name, const elf::ElfFile& kernel) {
-  if (const auto symbol = kernel.symbol_named(name)) return symbol->address.value;
+struct Found {
+  std::string name;  // readable
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;  // bytes
+};
+
+std::optional<Found> find_symbol(const std::string& name, const elf::ElfFile& kernel) {
   for (const elf::TableSymbol& symbol : kernel.all_symbols()) {
     const std::string readable = symbols::demangle(symbol.name, symbols::DemangleStyle::kFull);
-    if (readable == name || readable.ends_with("::" + name)) return symbol.address.value;
+    if (symbol.name == name || readable == name || readable.ends_with("::" + name))
+      return Found{readable, symbol.address.value, symbol.size};
   }
   return std::nullopt;
+}
+
+// A pointer each.
+Result<std::optional<std::uint64_t>> array_size_of(const Found& symbol) {
+  constexpr std::uint64_t kPointer = 8;
+  if (symbol.name != "BUFS" && !symbol.name.ends_with("::BUFS")) return std::nullopt;
+  if (symbol.size == 0 || symbol.size % kPointer != 0)
+    return fail(ErrorCode::kNotFound,
+                "--redox-rings: {} has {} bytes, which is no array of pointers", symbol.name,
+                symbol.size);
+  return symbol.size / kPointer;
 }
 
 }  // namespace
@@ -35,12 +52,14 @@ Result<engines::ring::RedoxLayout> redox_layout(const std::string& where,
                 "FILE");
   engines::ring::RedoxLayout layout;
   if (const auto address = parse_address(where)) {
-    layout.slice = GuestVirt{*address};
+    layout.place = GuestVirt{*address};
   } else if (const auto symbol = find_symbol(where, *kernel)) {
-    layout.slice = GuestVirt{*symbol + load_bias};
+    layout.place = GuestVirt{symbol->address + load_bias};
+    RINGSIDE_ASSIGN(layout.array_size, array_size_of(*symbol));
   } else {
     return fail(ErrorCode::kNotFound,
-                "--redox-rings {}: {} has no such symbol; Redox' is kernel::profiling::BUFS_RAW",
+                "--redox-rings {}: {} has no such symbol; Redox' is kernel::profiling::BUFS_RAW, "
+                "until 2026-04 kernel::profiling::BUFS",
                 where, kernel->name());
   }
   const auto types = symbols::DwarfTypes::from_elf(kernel);

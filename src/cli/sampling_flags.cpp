@@ -102,7 +102,7 @@ void add_guest(App& guest, app::SamplingSettings& settings, Counted counted) {
   guest
       .add_option("--redox-rings", settings.redox_rings,
                   "With --engine ring: the guest has the rings of Redox' kernel, at this symbol or "
-                  "address (kernel::profiling::BUFS_RAW)")
+                  "address (kernel::profiling::BUFS_RAW; until 2026-04 kernel::profiling::BUFS)")
       ->type_name("SYMBOL");
   guest
       .add_option("--context-names", settings.context_names,

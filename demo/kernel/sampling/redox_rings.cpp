@@ -4,6 +4,7 @@
 #include "arch/instructions.h"
 #include "core/layout.h"
 #include "core/memory.h"
+#include "core/panic.h"
 #include "core/thread.h"
 #include "process/process.h"
 #include "sampling/walk.h"
@@ -26,13 +27,17 @@ struct Slice {
   RingBuffer** pointer;
   u64 length;
 };
-Slice BUFS_RAW;
+Slice BUFS_RAW;  // since 2026-04; before:
+constexpr u32 kHardcodedCpus = 4;
+RingBuffer* BUFS[kHardcodedCpus];
 
 }  // namespace kernel::profiling
 
 namespace {
 
+using kernel::profiling::BUFS;
 using kernel::profiling::BUFS_RAW;
+using kernel::profiling::kHardcodedCpus;
 using kernel::profiling::RingBuffer;
 
 constexpr u32 kMostWords = 32;
@@ -71,15 +76,18 @@ uintptr_t g_frames[kMaxCpus][2][RINGSIDE_MAX_FRAMES];
 
 }  // namespace
 
-void make_redox_rings(RedoxFormat format, u32 cpus, u32 words) {
+void make_redox_rings(RedoxFormat format, u32 cpus, u32 words, bool in_array) {
   g_format = format;
+  if (in_array && cpus > kHardcodedCpus)
+    panic("redox-rings=array has %u CPUs", u64{kHardcodedCpus});
   for (u32 cpu = 0; cpu < cpus; ++cpu) {
     auto* ring = static_cast<RingBuffer*>(allocate(sizeof(RingBuffer)));
     ring->buf = static_cast<u64(*)[]>(allocate(u64{words} * sizeof(u64)));
     ring->words = words;
     g_rings[cpu] = ring;
+    if (in_array) __atomic_store_n(&BUFS[cpu], ring, __ATOMIC_RELEASE);
   }
-  BUFS_RAW = {g_rings, cpus};
+  if (!in_array) BUFS_RAW = {g_rings, cpus};
 }
 
 void take_redox_sample(const SavedRegisters& interrupted) {

@@ -12,7 +12,7 @@
 enum class RedoxFormat { kA, kB };
 
 // Makes the rings of that many vCPUs. To be called once.
-void make_redox_rings(RedoxFormat format, u32 cpus, u32 words);
+void make_redox_rings(RedoxFormat format, u32 cpus, u32 words, bool in_array);
 
 // Takes a sample of this vCPU, in the handler of its timer or NMI.
 void take_redox_sample(const SavedRegisters& interrupted);

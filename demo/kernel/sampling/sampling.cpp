@@ -47,6 +47,14 @@ Mode chosen_mode() {
   panic("sampling=%s: timer or nmi", name);
 }
 
+bool are_in_array() {
+  char buffer[64];
+  const char* name = option("redox-rings", buffer);
+  if (!name || same_text(name, "slice")) return false;
+  if (same_text(name, "array")) return true;
+  panic("redox-rings=%s: slice or array", name);
+}
+
 Format chosen_format() {
   char buffer[64];
   const char* name = option("format", buffer);
@@ -105,7 +113,7 @@ void take_sample(ringside_source source, const SavedRegisters& interrupted) {
 void make_rings(u32 cpus, u32 words, bool drains) {
   if (g_format != Format::kOurs) {
     const bool is_a = g_format == Format::kRedoxA;
-    return make_redox_rings(is_a ? RedoxFormat::kA : RedoxFormat::kB, cpus, words);
+    return make_redox_rings(is_a ? RedoxFormat::kA : RedoxFormat::kB, cpus, words, are_in_array());
   }
   ringside_setup setup{};
   setup.bytes = ringside_bytes(cpus, words);

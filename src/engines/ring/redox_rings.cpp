@@ -33,28 +33,48 @@ Result<std::unique_ptr<RedoxRings>> RedoxRings::find(const RedoxLayout& layout,
                                                      PhysicalMemory& physical) {
   std::unique_ptr<RedoxRings> rings(new RedoxRings(layout));
   std::uint64_t walks_left = kMostWalks;
-  RINGSIDE_ASSIGN(rings->slice_, map_area(layout.slice, 2 * kWord, tables, physical, walks_left));
-  if (!rings->slice_) return nullptr;
-  RINGSIDE_ASSIGN(const auto pointer, rings->slice_->read_value<std::uint64_t>(AreaOffset{0}));
-  RINGSIDE_ASSIGN(const auto cpus, rings->slice_->read_value<std::uint64_t>(AreaOffset{kWord}));
-  if (pointer == 0 || cpus == 0) return nullptr;
-  if (cpus > kMostCpus)
-    return fail(ErrorCode::kFormat, "{}: a slice of {} rings; is it Redox' BUFS_RAW?", layout.slice,
-                cpus);
-  rings->pointers_at_ = pointer;
-  RINGSIDE_ASSIGN(rings->pointers_,
-                  map_area(GuestVirt{pointer}, cpus * kWord, tables, physical, walks_left));
+  RINGSIDE_TRY(rings->find_pointers(tables, physical, walks_left));
   if (!rings->pointers_) return nullptr;
-  for (std::uint64_t cpu = 0; cpu < cpus; ++cpu) {
-    RINGSIDE_ASSIGN(const auto structure,
-                    rings->pointers_->read_value<std::uint64_t>(AreaOffset{cpu * kWord}));
+  bool has_one = false;
+  for (std::size_t cpu = 0; cpu < rings->rings_.size(); ++cpu) {
+    RINGSIDE_ASSIGN(const std::uint64_t structure, rings->pointer_of(cpu));
+    if (structure == 0 && layout.array_size) {
+      rings->rings_[cpu].is_gone = true;
+      continue;
+    }
     if (structure == 0) return nullptr;  // that CPU has not begun
     RINGSIDE_ASSIGN(auto ring,
                     find_ring(layout, GuestVirt{structure}, tables, physical, walks_left));
     if (!ring) return nullptr;
-    rings->rings_.push_back(std::move(*ring));
+    rings->rings_[cpu] = std::move(*ring);
+    has_one = true;
   }
-  return rings;
+  return has_one ? std::move(rings) : nullptr;
+}
+
+Result<void> RedoxRings::find_pointers(const memory::PageTables& tables, PhysicalMemory& physical,
+                                       std::uint64_t& walks_left) {
+  std::uint64_t cpus = layout_.array_size.value_or(0);
+  pointers_at_ = layout_.place.value;
+  if (!layout_.array_size) {
+    RINGSIDE_ASSIGN(slice_, map_area(layout_.place, 2 * kWord, tables, physical, walks_left));
+    if (!slice_) return {};
+    RINGSIDE_ASSIGN(pointers_at_, slice_->read_value<std::uint64_t>(AreaOffset{0}));
+    RINGSIDE_ASSIGN(cpus, slice_->read_value<std::uint64_t>(AreaOffset{kWord}));
+    if (pointers_at_ == 0 || cpus == 0) return {};
+  }
+  if (cpus > kMostCpus)
+    return fail(ErrorCode::kFormat, "{}: {} of {} rings; is it Redox' {}?", layout_.place,
+                layout_.array_size ? "an array" : "a slice", cpus,
+                layout_.array_size ? "BUFS" : "BUFS_RAW");
+  RINGSIDE_ASSIGN(pointers_,
+                  map_area(GuestVirt{pointers_at_}, cpus * kWord, tables, physical, walks_left));
+  rings_.resize(cpus);
+  return {};
+}
+
+Result<std::uint64_t> RedoxRings::pointer_of(std::size_t cpu) const {
+  return pointers_->read_value<std::uint64_t>(AreaOffset{cpu * kWord});
 }
 
 Result<std::optional<RedoxRings::Ring>> RedoxRings::find_ring(const RedoxLayout& layout,
@@ -202,12 +222,13 @@ void RedoxRings::take(const RingSample& sample, std::uint16_t cpu, RecordCollect
 }
 
 Result<bool> RedoxRings::are_there() {
-  RINGSIDE_ASSIGN(const auto pointer, slice_->read_value<std::uint64_t>(AreaOffset{0}));
-  RINGSIDE_ASSIGN(const auto cpus, slice_->read_value<std::uint64_t>(AreaOffset{kWord}));
-  if (pointer != pointers_at_ || cpus != rings_.size()) return false;
+  if (slice_) {
+    RINGSIDE_ASSIGN(const auto pointer, slice_->read_value<std::uint64_t>(AreaOffset{0}));
+    RINGSIDE_ASSIGN(const auto cpus, slice_->read_value<std::uint64_t>(AreaOffset{kWord}));
+    if (pointer != pointers_at_ || cpus != rings_.size()) return false;
+  }
   for (std::size_t cpu = 0; cpu < rings_.size(); ++cpu) {
-    RINGSIDE_ASSIGN(const auto structure,
-                    pointers_->read_value<std::uint64_t>(AreaOffset{cpu * kWord}));
+    RINGSIDE_ASSIGN(const std::uint64_t structure, pointer_of(cpu));
     rings_[cpu].is_gone = structure == 0;
     if (structure != 0 && structure != rings_[cpu].structure.value) return false;
   }

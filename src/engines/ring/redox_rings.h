@@ -13,10 +13,13 @@
 
 namespace ringside::engines::ring {
 
-// Where a Redox kernel has its rings (src/profiling.rs of redox-os/kernel @ 663e6641): a static
-// slice of pointers to structures, whose members Rust may order in any way.
+// Where a Redox kernel has its rings (src/profiling.rs of redox-os/kernel @ 663e6641): pointers to
+// structures, whose members Rust may order in any way.
 struct RedoxLayout {
-  GuestVirt slice;  // BUFS_RAW: a pointer and a number of CPUs
+  GuestVirt place;  // BUFS_RAW, a slice: a pointer to the pointers and a number of CPUs, …
+  // … or, until 2026-04, BUFS: an array of so many pointers. CPUs that the machine has not, or that
+  // have not begun, have null there.
+  std::optional<std::uint64_t> array_size = {};
   // Bytes from a structure's start.
   std::uint64_t buf = 0;  // a pointer to the words
   std::uint64_t tail = 0;
@@ -66,10 +69,14 @@ class RedoxRings final : public GuestRings {
     PlausibleGrowth growth;
     std::uint64_t read = 0;     // samples
     std::uint64_t damaged = 0;  // jumps of the counts
-    bool is_gone = false;       // the kernel has it no longer
+    bool is_gone = false;       // the kernel has it no longer, or not yet
   };
   explicit RedoxRings(const RedoxLayout& layout) : layout_(layout) {}
 
+  // Sets pointers_, unless the kernel has not made them.
+  [[nodiscard]] Result<void> find_pointers(const memory::PageTables& tables,
+                                           PhysicalMemory& physical, std::uint64_t& walks_left);
+  [[nodiscard]] Result<std::uint64_t> pointer_of(std::size_t cpu) const;
   [[nodiscard]] static Result<std::optional<Ring>> find_ring(const RedoxLayout& layout,
                                                              GuestVirt structure,
                                                              const memory::PageTables& tables,
@@ -84,7 +91,7 @@ class RedoxRings final : public GuestRings {
   [[nodiscard]] std::uint64_t due(const Ring& ring) const;
 
   RedoxLayout layout_;
-  std::unique_ptr<AreaMemory> slice_;
+  std::unique_ptr<AreaMemory> slice_;  // null: there is none
   std::unique_ptr<AreaMemory> pointers_;
   std::uint64_t pointers_at_ = 0;
   std::vector<Ring> rings_;                      // of the CPUs

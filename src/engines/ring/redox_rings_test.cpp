@@ -40,7 +40,7 @@ class RedoxRingsTest : public RingEngineTest {
  protected:
   RedoxRingsTest() {
     RedoxLayout layout;
-    layout.slice = GuestVirt{kSlice};
+    layout.place = GuestVirt{kSlice};
     layout.buf = kBuf;
     layout.tail = kTail;
     layout.nmi_kcount = kKernelSamples;
@@ -120,6 +120,25 @@ TEST_F(RedoxRingsTest, ARingWhosePointerIsGoneEndsAndTheOthersGoOn) {
   set_pointer(1, structure(1));
   EXPECT_EQ(take_for_a_look(), (Captures{0, 1}));
   EXPECT_EQ(engine_->counts().due, 4u);
+}
+
+// BUFS: null for CPUs that the machine has not, or that have not begun.
+TEST_F(RedoxRingsTest, AnArrayHasRingsOfTheCpusThatHaveBegun) {
+  redox_->place = GuestVirt{kPointers};
+  redox_->array_size = 4;
+  ram_.put(kSlice, 0);
+  set_pointer(1, 0);
+  start();
+  ASSERT_TRUE(engine_->has_rings());
+  put_sample(0);
+  put_sample(1);
+  EXPECT_EQ(take_for_a_look(), (Captures{1, 0}));
+  set_pointer(1, structure(1));
+  take_for_a_look();
+  put_sample(0);
+  put_sample(1);
+  EXPECT_EQ(take_for_a_look(), (Captures{1, 1}));
+  EXPECT_EQ(engine_->counts().damaged, 0u);
 }
 
 TEST_F(RedoxRingsTest, ASliceWithoutRingsEndsThemAndNotTheRecording) {

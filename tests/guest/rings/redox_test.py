@@ -21,7 +21,6 @@ import time
 from ringside_tests.harness import folded, launched, limits, machine
 from ringside_tests.judges import legal_stacks, report_totals
 
-CPUS = 2  # that work; a third one sends NMIs
 # Shares of processes of workload user: on each vCPU one takes as long as the two others together.
 PROCESSES = [25, 25, 12.5, 12.5, 12.5, 12.5]
 FRAME = re.compile(r"\t *[0-9a-f]+ (.+)")
@@ -30,7 +29,7 @@ COUNTED = re.compile(r"counted vcpu=(\d+) kernel=(\d+) user=(\d+)")
 
 
 def qemu(options, append, *more):
-    return [*machine.BASE, "-smp", str(CPUS + 1), "-m", "256", "-serial", "stdio", *more,
+    return [*machine.BASE, "-smp", str(options.cpus + 1), "-m", "256", "-serial", "stdio", *more,
             "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel), "-append",
             f"workload={options.truth.stem} sampling=nmi seconds=0 format=redox-{options.format} {append}"]
 
@@ -42,14 +41,15 @@ def name_of(context):
 def record_live(options, folder, deadline):
     names = folder / "names"
     names.write_text("".join(f"{context} {name_of(context)}\n" for context in range(1, len(PROCESSES) + 1)))
-    how = ["--engine", "ring", "--redox-rings", "kernel::profiling::BUFS_RAW", "--context-names", str(names),
+    symbol = "BUFS" if options.layout == "array" else "BUFS_RAW"
+    how = ["--engine", "ring", "--redox-rings", f"kernel::profiling::{symbol}", "--context-names", str(names),
            "--samples", str(options.busy), "--after", "ringside-demo: ready"]
-    return launched.record(options.ringside, how, qemu(options, "ring=65536"), folder, deadline)
+    return launched.record(options.ringside, how, qemu(options, f"ring=65536 redox-rings={options.layout}"), folder, deadline)
 
 
 def record_drained(options, folder, deadline):
     """A port of each vCPU, whose files are read together."""
-    files = [folder / f"profiling-{cpu}" for cpu in range(CPUS)]
+    files = [folder / f"profiling-{cpu}" for cpu in range(options.cpus)]
     ports = [word for file in files for word in ("-serial", f"file:{file}")]
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen(qemu(options, f"ring=1048576 drain=com2 samples={options.busy * 3 // 2}", *ports), cwd=folder,
@@ -69,7 +69,7 @@ def record_drained(options, folder, deadline):
     read = collections.Counter()
     for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline, "--per-cpu")):
         read[int(stack[0].split()[1])] += count
-    if dict(read) != counted or len(counted) != CPUS:
+    if dict(read) != counted or len(counted) != options.cpus:
         raise launched.Failed(f"the kernel has counted {counted} samples by vCPU, and {dict(read)} were read")
     return recording
 
@@ -157,6 +157,10 @@ def run(options, folder, deadline):
     recording = (record_live if options.way == "live" else record_drained)(options, folder, deadline)
     stacks = list(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
     failures = []
+    vcpus = {int(stack[0].split()[1]) for stack, _ in folded.parse(
+        launched.folded_text(options.ringside, recording, deadline, "--per-cpu"))}
+    if vcpus != set(range(options.cpus)):
+        failures.append(f"samples are of the vCPUs {sorted(vcpus)}, and {options.cpus} work")
     if options.truth.stem == "user" and options.way == "live":
         failures += check_names(options, recording, deadline)
     text = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
@@ -174,6 +178,8 @@ def parse_options():
     parser.add_argument("--truth", required=True, type=pathlib.Path)
     parser.add_argument("--format", required=True, choices=["a", "b"])
     parser.add_argument("--way", required=True, choices=["live", "drained"])
+    parser.add_argument("--layout", choices=["slice", "array"], default="slice", help="how the kernel has its rings")
+    parser.add_argument("--cpus", type=int, default=2, help="that work (default 2); another one sends NMIs")
     parser.add_argument("--busy", type=int, default=4000, help="samples wanted (default 4000)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
     limits.add_option(parser)
