@@ -66,25 +66,35 @@ AnnotatedFunction Annotator::annotate(const SampledFunction& function) {
 
 void Annotator::add_code(Work& work) {
   if (work.made.size != 0) add_range(work);
-  if (work.made.instructions.empty() && !work.is_whole && !knows_inlined(work)) {
-    work.is_whole = true;
-    add_note(work.made, fmt::format("{} is inlined there: no debug information is here that tells "
-                                    "its instructions from others of {}",
-                                    work.made.inlined, work.made.name));
-    if (work.made.size != 0) add_range(work);
-  }
+  if (work.made.instructions.empty() && !work.is_whole) add_outer(work);
   if (work.made.instructions.empty()) add_sampled(work);
 }
 
-// Whether the inlined function is found at any of its samples.
-bool Annotator::knows_inlined(const Work& work) {
-  const auto& leaves = work.function.leaves;
-  return std::any_of(leaves.begin(), leaves.end(), [&](const Leaf* leaf) {
+// All of the function that the inlined one is in, where nothing tells whose each instruction is.
+void Annotator::add_outer(Work& work) {
+  const Inlined found = find_inlined(work);
+  if (found == Inlined::kFound) return;
+  work.is_whole = true;
+  const char* const why = found == Inlined::kOthers
+                              ? "the debug information has other names there, so nothing"
+                              : "no debug information is here that";
+  add_note(work.made,
+           fmt::format("{} is inlined there: {} tells its instructions from others of {}",
+                       work.made.inlined, why, work.made.name));
+  if (work.made.size != 0) add_range(work);
+}
+
+Annotator::Inlined Annotator::find_inlined(const Work& work) {
+  Inlined found = Inlined::kNone;
+  for (const Leaf* leaf : work.function.leaves) {
     name(*leaf, leaf->address);
-    return std::any_of(named_.functions.begin(), named_.functions.end(), [&](const auto& function) {
-      return profile::sanitize(function) == work.made.inlined;
-    });
-  });
+    if (std::any_of(named_.functions.begin(), named_.functions.end(), [&](const auto& function) {
+          return profile::sanitize(function) == work.made.inlined;
+        }))
+      return Inlined::kFound;
+    if (named_.functions.size() > 1) found = Inlined::kOthers;
+  }
+  return found;
 }
 
 void Annotator::name(const Leaf& leaf, GuestVirt address) {

@@ -35,7 +35,10 @@ class Annotator {
   struct Work;  // on one function
   void find_symbol(Work& work);
   void add_code(Work& work);
-  [[nodiscard]] bool knows_inlined(const Work& work);
+  void add_outer(Work& work);
+  // Whether the inlined function is found at any of its samples.
+  enum class Inlined : std::uint8_t { kNone, kOthers, kFound };
+  [[nodiscard]] Inlined find_inlined(const Work& work);
   void add_range(Work& work);
   void add_sampled(Work& work);
   void add_instruction(Work& work, const Instruction& instruction, Bytes code);

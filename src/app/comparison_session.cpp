@@ -59,12 +59,21 @@ void describe(const Input& input, views::ComparedSide& side) {
   side.duration_ns = summary.duration_ns;
 }
 
+// Whether each difference is one of what ran: nothing else differs, and nothing is missing.
+bool are_exact(const Input& before, const Input& after) {
+  const views::Summary& old = before.functions.summary();
+  const views::Summary& now = after.functions.summary();
+  return views::are_of_one_run(before.functions.header(), after.functions.header()) &&
+         views::unlikeness(before.functions, after.functions).empty() && old.due &&
+         old.due == now.due && old.lost == 0u && now.lost == 0u;
+}
+
 views::Comparison compared(const Input& before, const Input& after) {
   const std::size_t blocks = views::block_count(before.functions, after.functions);
   const auto names = views::tested_names(before.functions.sum(), after.functions.sum());
   views::Comparison comparison =
       views::compare(before.functions.sum(blocks, names), after.functions.sum(blocks, names),
-                     views::are_exact(before.functions.header(), after.functions.header()));
+                     are_exact(before, after));
   describe(before, comparison.before);
   describe(after, comparison.after);
   comparison.unlike = views::unlikeness(before.functions, after.functions);

@@ -43,7 +43,7 @@ session::Control::Wish GuestControl::poll() {
 void GuestControl::begun() {
   line_.clear();
   announce_(found_file_);
-  if (sample_lines_) say_lines(sample_lines_->head());
+  if (sample_lines_ && !sample_lines_->head().empty()) say_lines(sample_lines_->head());
 }
 
 void GuestControl::sampled(const Sample& sample) {

@@ -58,7 +58,7 @@ struct Kernel {
 recording::Header make_header(const engines::Engine& engine,
                               const session::SamplingOptions& options, const Kernel& kernel,
                               const RecordRequest& request, EngineKind kind,
-                              const std::string& address, bool follows_no_host,
+                              const std::string& address, bool is_deterministic,
                               std::uint64_t start_ns) {
   recording::Header header;
   header.ringside_version = RINGSIDE_VERSION;
@@ -69,7 +69,7 @@ recording::Header make_header(const engines::Engine& engine,
   header.start_wall_ns = static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000u +
                          static_cast<std::uint64_t>(wall.tv_nsec);
   header.start_monotonic_ns = start_ns;
-  if (options.deterministic && follows_no_host) header.deterministic_seed = options.seed;
+  if (is_deterministic) header.deterministic_seed = options.seed;
   header.arch = engine.arch();
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
   header.interval_ns = kind == EngineKind::kRing ? 0 : options.interval_ns;  // the guest decides
@@ -213,11 +213,16 @@ class Session {
     if (kernel.file && !given_kernel_ && !load_bias_ && kernel.system == "generic")
       expect_loader(wanted);
     const std::uint64_t start_ns = monotonic_ns();
-    const bool follows_no_host = guest_ && guest_->info.warnings.empty();
+    // What a wrapper gives QEMU is not in its own command line.
+    const bool is_qemus = guest_ && std::filesystem::path(request_.command.front())
+                                        .filename()
+                                        .string()
+                                        .starts_with("qemu-system-");
+    const bool is_deterministic = is_qemus && guest_->info.is_deterministic;
     RINGSIDE_ASSIGN(auto writer,
                     recording::Writer::create(
                         request_.output, make_header(*engine_, options_, kernel, request_, kind_,
-                                                     address_, follows_no_host, start_ns)));
+                                                     address_, is_deterministic, start_ns)));
     end_.could_record = true;
     if (guest_) announce_terminal(guest_->info);
     options_.starts_paused = guest_ && (guest_->info.waits_for_continue || is_incoming());
@@ -250,7 +255,8 @@ class Session {
 
   [[nodiscard]] std::optional<SampleLines> sample_lines() const {
     if (!request_.settings.each_sample) return std::nullopt;
-    return SampleLines(options_.interval_ns, options_.duration_ns);
+    // The guest decides where it samples itself.
+    return SampleLines(kind_ == EngineKind::kRing ? 0 : options_.interval_ns, options_.duration_ns);
   }
 
   // The end of a guest that ringside started is reported by its QEMU's exit status.

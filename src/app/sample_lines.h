@@ -12,10 +12,11 @@ namespace ringside::app {
 // N: M frames"); ours have the vCPU, the time and the time that the guest stood still behind.
 class SampleLines {
  public:
+  // `interval_ns`: 0 where ringside does not choose it.
   SampleLines(std::uint64_t interval_ns, std::optional<std::uint64_t> duration_ns)
       : interval_ns_(interval_ns), duration_ns_(duration_ns) {}
 
-  // Before the first sample: "Interval: 10ms" and, where there is one, "Duration: 5s".
+  // Before the first sample: "Interval: 10ms" and "Duration: 5s", where there are such.
   [[nodiscard]] std::string head() const;
   // One sample: "Sample 7: 12 frames, vCPU 0, at 0.071s, took 310µs"; without the last part where
   // the guest was not stopped. A line of its own warns once a stop that took longer than the

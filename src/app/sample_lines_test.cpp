@@ -10,6 +10,8 @@ using Sample = session::Control::Sample;
 TEST(SampleLines, Head) {
   EXPECT_EQ(SampleLines(10'000'000, 5'000'000'000).head(), "Interval: 10ms\nDuration: 5s");
   EXPECT_EQ(SampleLines(997'009, std::nullopt).head(), "Interval: 997.009µs");
+  EXPECT_EQ(SampleLines(0, 2'000'000'000).head(), "Duration: 2s");
+  EXPECT_EQ(SampleLines(0, std::nullopt).head(), "");
 }
 
 TEST(SampleLines, OneSample) {

@@ -128,29 +128,32 @@ void warn_of_input(const QemuCommand& command, std::vector<std::string>& warning
 
 }  // namespace
 
-Result<std::vector<std::string>> make_deterministic(QemuCommand& command,
-                                                    const std::string& accelerator,
-                                                    std::uint64_t seed) {
+Result<Determinism> make_deterministic(QemuCommand& command, const std::string& accelerator,
+                                       std::uint64_t seed) {
   RINGSIDE_TRY(refuse_what_cannot_be(command, accelerator));
-  if (records_or_replays(command)) return prepare_recorded_run(command);
+  if (records_or_replays(command))
+    return Determinism{.warnings = prepare_recorded_run(command), .follows_host = true};
   std::vector<std::string> warnings;
+  bool has_no_card = false;
   if (has_one_of(command, {"netdev", "nic", "net"})) {
     if (command.value_of("nic") != "none" && command.value_of("net") != "none")
       warnings.push_back("the network answers by the host's time, so two runs may differ");
   } else if (!command.has("nodefaults")) {
     command.add("nic", "none");
-    warnings.push_back("the guest has no network card (-nic none)");
+    has_no_card = true;
   }
   warn_of_disks(command, warnings);
   warn_of_host_devices(command, warnings);
   warn_of_input(command, warnings);
+  const bool follows_host = !warnings.empty();
+  if (has_no_card) warnings.push_back("the guest has no network card (-nic none)");
   if (!command.has("icount")) command.add("icount", "shift=1,sleep=off");
   if (const auto rtc = command.value_of("rtc"))
     command.replace_first("rtc", fixed_date(rtc));
   else
     command.add("rtc", fixed_date(std::nullopt));
   if (!command.has("seed")) command.add("seed", std::to_string(seed));
-  return warnings;
+  return Determinism{std::move(warnings), follows_host};
 }
 
 bool records_or_replays(const QemuCommand& command) {

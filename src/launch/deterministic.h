@@ -17,13 +17,17 @@ namespace ringside::launch {
 // Where the command line records a run or replays one (-icount …,rr=record or rr=replay), nothing
 // is added but a shift, where none is given.
 //
-// Returns what may still differ between two runs, a sentence each: network, disks and other devices
-// whose answers come by the host's time, and what somebody types. Error kUnsupported where the
-// command line asks for what cannot be: KVM, more than one vCPU, thread=multi, -icount with another
-// clock.
-[[nodiscard]] Result<std::vector<std::string>> make_deterministic(QemuCommand& command,
-                                                                  const std::string& accelerator,
-                                                                  std::uint64_t seed);
+// Error kUnsupported where the command line asks for what cannot be: KVM, more than one vCPU,
+// thread=multi, -icount with another clock.
+struct Determinism {
+  // A sentence each, also on what may still differ between two runs: network, disks and other
+  // devices whose answers come by the host's time, and what somebody types.
+  std::vector<std::string> warnings;
+  bool follows_host = false;  // something may differ between two runs, or the run is a recorded one
+};
+[[nodiscard]] Result<Determinism> make_deterministic(QemuCommand& command,
+                                                     const std::string& accelerator,
+                                                     std::uint64_t seed);
 
 // Whether QEMU records the run or replays one: -icount …,rr=record or rr=replay
 // (docs/system/replay.rst).

@@ -150,7 +150,8 @@ TEST(HostFacts, TraceRightsFollowYamaAndCapabilities) {
 std::string deterministic(QemuCommand command, std::size_t warnings) {
   const auto said = make_deterministic(command, "tcg", 7);
   if (!said) return "error: " + said.error().message;
-  EXPECT_EQ(said->size(), warnings) << (said->empty() ? "" : said->front());
+  const std::vector<std::string>& texts = said->warnings;
+  EXPECT_EQ(texts.size(), warnings) << (texts.empty() ? "" : texts.front());
   std::string text;
   for (const std::string& word : command.arguments()) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -181,6 +182,18 @@ TEST(Deterministic, WarnsOfWhatFollowsTheHost) {
   for (const char* smp : {"2", "cpus=2", "1,maxcpus=4", "sockets=1,cores=2"})
     EXPECT_TRUE(deterministic(parse({"-nodefaults", "-smp", smp}), 0).starts_with("error")) << smp;
   (void)deterministic(parse({"-nodefaults", "-object", "rng-random,id=a"}), 1);
+}
+
+TEST(Deterministic, ARunFollowsTheHostWhereARepetitionMayDiffer) {
+  const auto follows_host = [](std::initializer_list<std::string> words) {
+    QemuCommand command = parse(words);
+    return make_deterministic(command, "tcg", 7)->follows_host;
+  };
+  EXPECT_FALSE(follows_host({"-nodefaults"}));
+  EXPECT_FALSE(follows_host({"-m", "1G"}));  // the missing network card is only reported
+  EXPECT_TRUE(follows_host({"-nic", "user"}));
+  EXPECT_TRUE(follows_host({"-nodefaults", "-serial", "stdio"}));
+  EXPECT_TRUE(follows_host({"-icount", "shift=1,rr=replay,rrfile=r"}));
 }
 
 TEST(Deterministic, LeavesARecordedRunAsItIs) {

@@ -31,6 +31,7 @@ struct LaunchInfo {
   bool uses_terminal = false;
   bool terminal_is_raw = false;
   bool daemonizes = false;
+  bool is_deterministic = false;      // a repetition of this command line gives the same run
   std::vector<std::string> warnings;  // what the user should know of the command line
   bool refused = false;               // QEMU was not started: what was asked for cannot be
   std::string error;                  // why QEMU was started unchanged and cannot be sampled

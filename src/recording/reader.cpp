@@ -89,7 +89,7 @@ void Reader::report_damage(std::size_t offset, std::string_view what) {
     damage_.push_back(fmt::format("at offset {:#x}: {}", offset, what));
 }
 
-void Reader::read_header(std::size_t offset) {
+void Reader::read_header(std::size_t offset, std::string_view missing) {
   const auto block = parse_block_header(bytes_.subspan(offset));
   BlockDecoder decoder;
   const auto payload =
@@ -97,7 +97,7 @@ void Reader::read_header(std::size_t offset) {
   if (auto found = payload ? find_header(*payload) : std::nullopt)
     header_ = std::move(*found);
   else
-    report_damage(offset, "the header of the recording is missing");
+    report_damage(offset, missing);
 }
 
 Result<void> Reader::scan() {
@@ -153,8 +153,9 @@ Result<void> Reader::scan() {
     }
     offset += kBlockHeaderSize + header->stored_size;
   }
-  for (const auto at : {head, last_head})
-    if (at) read_header(*at);
+  if (head) read_header(*head, "the header of the recording is missing");
+  if (last_head)
+    read_header(*last_head, "a block that replaces the header has none: the first one is taken");
   if (blocks_.empty())
     return fail(ErrorCode::kTruncated, "{} holds no whole block: nothing was recorded", name_);
   return {};

@@ -91,7 +91,7 @@ class Reader {
   Reader() = default;
   // Finds the whole blocks and what is missing between them.
   [[nodiscard]] Result<void> scan();
-  void read_header(std::size_t offset);
+  void read_header(std::size_t offset, std::string_view missing);
   void report_damage(std::size_t offset, std::string_view what);
 
   [[nodiscard]] bool has_shrunk() const;

@@ -36,17 +36,26 @@ struct GuestThread {
     return std::string(profile.strings[best]);
   }
 };
-using ThreadId = std::pair<std::optional<std::uint32_t>, std::optional<std::uint32_t>>;
+// A process of which the name alone is there is distinguished by that.
+struct ProcessId {
+  std::optional<std::uint32_t> pid;
+  profile::StringId comm = 0;
+  auto operator<=>(const ProcessId&) const = default;
+};
+using ThreadId = std::pair<ProcessId, std::optional<std::uint32_t>>;
+
+ThreadId id_of(const Owner& owner) { return {{owner.pid, owner.pid ? 0 : owner.comm}, owner.tid}; }
+
 using GuestThreads = std::map<ThreadId, GuestThread>;
 
 // A process is called after its main thread, else after the first that is known.
-std::map<std::optional<std::uint32_t>, std::string> process_names(const GuestThreads& threads,
-                                                                  const profile::Profile& all) {
-  std::map<std::optional<std::uint32_t>, std::string> names;
+std::map<ProcessId, std::string> process_names(const GuestThreads& threads,
+                                               const profile::Profile& all) {
+  std::map<ProcessId, std::string> names;
   for (const auto& [id, thread] : threads) {
-    const auto& [pid, tid] = id;
-    std::string& name = names[pid];
-    const bool is_main = pid && tid.value_or(*pid) == *pid;
+    const auto& [process, tid] = id;
+    std::string& name = names[process];
+    const bool is_main = process.pid && tid.value_or(*process.pid) == *process.pid;
     if (name.empty() || is_main)
       if (std::string own = thread.name(all); !own.empty()) name = std::move(own);
   }
@@ -56,15 +65,16 @@ std::map<std::optional<std::uint32_t>, std::string> process_names(const GuestThr
 void name_threads(const profile::Profile& all, const GuestThreads& threads, ThreadPlan& plan) {
   const auto processes = process_names(threads, all);
   for (const auto& [id, thread] : threads) {
-    const auto& [pid, tid] = id;
+    const auto& [process, tid] = id;
+    const std::optional<std::uint32_t> pid = process.pid;
     ThreadHead& head = plan.threads[thread.index];
     const std::optional<std::uint32_t> number = tid ? tid : pid;
     head.name = thread.name(all);
     if (head.name.empty())
       head.name = number ? profile::unnamed_thread(*number) : std::string(profile::kNobodyName);
-    head.process = processes.at(pid);
+    head.process = processes.at(process);
     if (head.process.empty()) head.process = pid ? head.name : std::string(profile::kNobodyName);
-    head.pid = pid ? fmt::format("{}", *pid) : "unknown";
+    head.pid = pid ? fmt::format("{}", *pid) : process.comm != 0 ? head.process : "unknown";
     head.tid = number ? fmt::format("{}", *number) : "\"unknown\"";
     head.is_main = number == pid;
   }
@@ -109,7 +119,7 @@ ThreadPlan plan_guest(const profile::DetailedProfile& profile, const SampleRows&
     const Owner& owner = profile.owner_of(group);
     const bool is_of_vcpu = owner.vcpu != recording::kNoVcpu;
     if (is_of_vcpu && (!knows_processes || owner.disposition == Disposition::kIdle)) continue;
-    const auto [entry, added] = threads.try_emplace({owner.pid, owner.tid});
+    const auto [entry, added] = threads.try_emplace(id_of(owner));
     GuestThread& thread = entry->second;
     if (added) {
       thread.index = static_cast<std::uint32_t>(plan.threads.size());

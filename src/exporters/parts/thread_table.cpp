@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "views/owner.h"
@@ -10,12 +12,13 @@
 namespace ringside::exporters {
 namespace {
 
-// Threads before vCPUs.
-using Key = std::tuple<bool, std::uint32_t, std::uint32_t>;
+enum class Kind : std::uint8_t { kThread, kNamed, kVcpu };
+using Key = std::tuple<Kind, std::uint32_t, std::uint32_t>;
 
 Key key_of(const profile::Owner& owner) {
-  if (!owner.pid) return {true, owner.vcpu.value, 0};
-  return {false, *owner.pid, owner.tid.value_or(*owner.pid)};
+  if (owner.pid) return {Kind::kThread, *owner.pid, owner.tid.value_or(*owner.pid)};
+  if (owner.comm != 0) return {Kind::kNamed, owner.comm, 0};
+  return {Kind::kVcpu, owner.vcpu.value, 0};
 }
 
 }  // namespace
@@ -27,11 +30,17 @@ ThreadTable::ThreadTable(const profile::DetailedProfile& profile) {
   std::map<Key, std::uint32_t> numbers;
   for (const auto& [key, owner] : last) {
     numbers[key] = static_cast<std::uint32_t>(threads_.size());
-    Thread thread{owner->pid, owner->tid.value_or(owner->pid.value_or(0)), owner->vcpu,
-                  views::vcpu_name(owner->vcpu)};
-    if (owner->pid)
-      thread.name =
-          fmt::format("{} {}/{}", profile.profile().strings[owner->comm], *owner->pid, thread.tid);
+    const std::string_view comm = profile.profile().strings[owner->comm];
+    Thread thread{.pid = owner->pid,
+                  .tid = owner->tid.value_or(owner->pid.value_or(0)),
+                  .vcpu = owner->vcpu,
+                  .name = views::vcpu_name(owner->vcpu)};
+    if (owner->pid) {
+      thread.name = fmt::format("{} {}/{}", comm, *owner->pid, thread.tid);
+    } else if (owner->comm != 0) {
+      thread.comm = owner->comm;
+      thread.name = comm;
+    }
     threads_.push_back(std::move(thread));
   }
   for (const profile::Owner& owner : owners) by_owner_.push_back(numbers[key_of(owner)]);

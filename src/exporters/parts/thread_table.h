@@ -9,8 +9,8 @@
 
 namespace ringside::exporters {
 
-// The threads whose samples a recording has, in order of their numbers. Samples of no thread that
-// is known belong to their vCPU.
+// The threads whose samples a recording has, in order of their numbers; then processes of which the
+// name alone is there. Samples of no thread that is known belong to their vCPU.
 class ThreadTable {
  public:
   explicit ThreadTable(const profile::DetailedProfile& profile);
@@ -18,7 +18,8 @@ class ThreadTable {
   struct Thread {
     std::optional<std::uint32_t> pid;
     std::uint32_t tid = 0;
-    VcpuId vcpu = recording::kNoVcpu;  // where there is no pid
+    profile::StringId comm = 0;        // of a process without a pid, …
+    VcpuId vcpu = recording::kNoVcpu;  // … else of what has none
     std::string name;                  // "dd 12/13", "vcpu 0"
   };
   [[nodiscard]] const std::vector<Thread>& threads() const { return threads_; }

@@ -37,6 +37,9 @@ std::string micros(std::uint64_t ns) {
 }
 
 std::string thread_members(const ThreadTable::Thread& thread) {
+  // Below 0: -1 stands for the vCPUs, the others for processes of which the name alone is there.
+  if (thread.comm != 0)
+    return fmt::format(R"("pid":{0},"tid":{0})", -1 - std::int64_t{thread.comm});
   if (!thread.pid) return fmt::format(R"("pid":-1,"tid":{})", thread.vcpu.value);
   return fmt::format(R"("pid":{},"tid":{})", *thread.pid, thread.tid);
 }
@@ -210,9 +213,9 @@ void add_names(const ThreadTable& table, TraceEvents& out) {
     const std::string place = thread_members(thread);
     out.add(fmt::format(R"("ph":"M","name":"thread_name",{},"args":{{"name":{}}})", place,
                         json_quoted(thread.name)));
-    if (last == nullptr || last->pid != thread.pid)
+    if (last == nullptr || last->pid != thread.pid || last->comm != thread.comm)
       out.add(fmt::format(R"("ph":"M","name":"process_name",{},"args":{{"name":{}}})", place,
-                          json_quoted(thread.pid ? thread.name : "vCPUs")));
+                          json_quoted(thread.pid || thread.comm != 0 ? thread.name : "vCPUs")));
     last = &thread;
   }
 }

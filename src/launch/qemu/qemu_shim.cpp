@@ -125,7 +125,9 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::strin
   RINGSIDE_ASSIGN(info.choice, choose_engine(request.engine, command, facts));
   if (request.deterministic) {
     RINGSIDE_TRY(check_deterministic(info.choice));
-    RINGSIDE_ASSIGN(info.warnings, make_deterministic(command, "tcg", request.seed));
+    RINGSIDE_ASSIGN(Determinism made, make_deterministic(command, "tcg", request.seed));
+    info.warnings = std::move(made.warnings);
+    info.is_deterministic = !made.follows_host;
     info.instruction_ns = instruction_ns(command);
   }
   if (info.choice.engine == EngineKind::kTcg)

@@ -79,19 +79,25 @@ TEST(Comparison, DeterministicRecordingsAreExactWhereNothingElseDiffers) {
   recording::Header one;
   one.interval_ns = 1'000'000;
   recording::Header other = one;
-  EXPECT_FALSE(are_exact(one, other));
+  EXPECT_FALSE(are_of_one_run(one, other));
   one.deterministic_seed = 1;
-  EXPECT_FALSE(are_exact(one, other));
+  EXPECT_FALSE(are_of_one_run(one, other));
   other.deterministic_seed = 1;
-  EXPECT_TRUE(are_exact(one, other));
+  EXPECT_TRUE(are_of_one_run(one, other));
   other.deterministic_seed = 2;
-  EXPECT_FALSE(are_exact(one, other));
+  EXPECT_FALSE(are_of_one_run(one, other));
   other = one;
   other.interval_ns = 2'000'000;
-  EXPECT_FALSE(are_exact(one, other));
+  EXPECT_FALSE(are_of_one_run(one, other));
   other = one;
   other.qemu_version = "10.0.2";
-  EXPECT_FALSE(are_exact(one, other));
+  EXPECT_FALSE(are_of_one_run(one, other));
+  other = one;
+  one.command_line = {"qemu-system-x86_64", "-kernel", "a", "-serial", "file:1", "-m", "64"};
+  other.command_line = {"qemu-system-x86_64", "-kernel", "b", "-serial", "file:2", "-m", "64"};
+  EXPECT_TRUE(are_of_one_run(one, other));
+  other.command_line.back() = "128";
+  EXPECT_FALSE(are_of_one_run(one, other));
 }
 
 TEST(SampledFunctions, InlinedFunctionsHaveRowsWhereTheyAreWanted) {
