@@ -131,6 +131,24 @@ TEST_F(PerfDataNamesTest, OfCodeMadeAtRunTimeComeFromItsMap) {
                                0x7f0000000000)));
 }
 
+// Java's jcmd Compiler.perfmap writes such lines.
+TEST_F(PerfDataNamesTest, OfAMapMayHave0xInFrontOfNumbers) {
+  const std::uint32_t pid = static_cast<std::uint32_t>(::getpid());
+  const fs::path map = fmt::format("/tmp/perf-{}.map", pid);
+  std::ofstream(map) << "0x00007f0000000000 0x0000000000000100 long W.leaf(int)\n"
+                        "0X7f0000000100 0X20 next\n";
+  TestFile file;
+  file.map(kUser, pid, 0x7f0000000000, 0x1000, 0, "//anon", 0)
+      .sample(kUser, 0x7f00000000ff, pid, 100)
+      .sample(kUser, 0x7f0000000110, pid, 110)
+      .sample(kUser, 0x7f0000000120, pid, 120);
+  read(file);
+  fs::remove(map);
+  const std::string image = fmt::format("[JIT] tid {} ", pid);
+  EXPECT_THAT(found.functions, ElementsAre(Pair(image + "long W.leaf(int)", 0x7f0000000000),
+                                           Pair(image + "next", 0x7f0000000100)));
+}
+
 TEST_F(PerfDataNamesTest, OfAProgramComeFromItsCopyByBuildId) {
   const std::string self = fs::canonical("/bin/true");
   const auto file = elf::ElfFile::open(self);

@@ -47,7 +47,16 @@ std::optional<std::uint64_t> distance_in(const elf::ElfFile& file, std::uint64_t
   return std::nullopt;
 }
 
-// Lines of "START SIZE NAME", of a program that makes code at run time.
+// A hexadecimal number, with or without "0x" in front; 0 where it is none.
+std::uint64_t number_in(std::string_view word) {
+  if (word.starts_with("0x") || word.starts_with("0X")) word.remove_prefix(2);
+  std::uint64_t number = 0;
+  std::from_chars(word.data(), word.data() + word.size(), number, 16);
+  return number;
+}
+
+// Lines of "START SIZE NAME", of a program that makes code at run time. Java writes "0x" in front
+// of both numbers.
 symbols::SymbolTable read_perf_map(const std::filesystem::path& path) {
   std::error_code ignored;
   constexpr std::uintmax_t kMost = 256u << 20;
@@ -60,10 +69,8 @@ symbols::SymbolTable read_perf_map(const std::filesystem::path& path) {
   while (!rest.empty()) {
     std::string_view line = take_line(rest);
     symbols::PackedFunction function;
-    for (std::uint64_t* const number : {&function.address.value, &function.size}) {
-      const std::string_view word = take_word(line, " ");
-      std::from_chars(word.data(), word.data() + word.size(), *number, 16);
-    }
+    for (std::uint64_t* const number : {&function.address.value, &function.size})
+      *number = number_in(take_word(line, " "));
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     function.name = line;
     if (!function.name.empty() && function.address.value != 0)
