@@ -274,9 +274,16 @@ class GdbImport {
 }  // namespace
 
 Likeness gdb_text_likeness(const Input& input, const ImportOptions&) {
+  // The innermost functions may have no address, because they are inlined, but a place.
   const auto is_frame = [](std::string_view line, std::uint32_t number) {
     const auto frame = parse_gdb_frame(line);
-    return frame && frame->number == number && (frame->address || line.ends_with(')'));
+    return frame && frame->number == number &&
+           (frame->address || line.ends_with(')') || !frame->file.empty() ||
+            !frame->library.empty());
+  };
+  // "bt full" writes variables behind each frame.
+  const auto is_of_variables = [](std::string_view line) {
+    return line.starts_with("  ") || line == "No locals.";
   };
   bool was_thread = false;
   bool was_first = false;
@@ -285,6 +292,7 @@ Likeness gdb_text_likeness(const Input& input, const ImportOptions&) {
     if (line.find('\0') != std::string_view::npos) return Likeness::kNone;
     if (was_thread && is_frame(line, 0)) return Likeness::kCertain;
     if (was_first && is_frame(line, 1)) return Likeness::kFits;
+    if (was_first && is_of_variables(line)) continue;
     was_thread = parse_gdb_thread(behind_round(line)).has_value();
     was_first = is_frame(line, 0);
   }

@@ -427,6 +427,17 @@ TEST_F(GdbText, ItsBeginning) {
   EXPECT_EQ(likeness(kTwoCaptures), Likeness::kCertain);
   EXPECT_EQ(likeness(kProgram), Likeness::kCertain);
   EXPECT_EQ(likeness("#0  0x1 in a ()\n#1  0x2 in b () at b.c:1\n"), Likeness::kFits);
+  constexpr const char* kThread = "Thread 1 (Thread 0x7f00 (LWP 4) \"w\"):\n";
+  constexpr const char* kInlined =
+      "#0  leaf_b (n=7500) at w.c:10\n#1  0x0000555555555131 in main () at w.c:3\n";
+  EXPECT_EQ(likeness(std::string(kThread) + kInlined), Likeness::kCertain);
+  EXPECT_EQ(likeness(kInlined), Likeness::kFits);
+  EXPECT_EQ(likeness("#0  0x1 in a () at a.c:1\n#1  b (n=1) at a.c:2\n"), Likeness::kFits);
+  EXPECT_EQ(likeness("#0  0x1 in a () from /lib/libc.so.6\n        i = 18\nNo locals.\n"
+                     "#1  b () from /lib/libc.so.6\n"),
+            Likeness::kFits);
+  EXPECT_EQ(likeness("#0  nothing at w.c:1\n#1  nothing at w.c:2\n"), Likeness::kNone);
+  EXPECT_EQ(likeness("#0  0x1 in a () at a.c:1\nwords\n#1  b () at a.c:2\n"), Likeness::kNone);
   EXPECT_EQ(likeness(""), Likeness::kNone);
   EXPECT_EQ(likeness("#0 nothing\n#1 nothing\n"), Likeness::kNone);
   EXPECT_EQ(likeness("main;read 12\n"), Likeness::kNone);
