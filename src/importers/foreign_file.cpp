@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <string>
 
 #include "base/little_endian.h"
 #include "base/split.h"
@@ -86,13 +88,85 @@ bool is_callgrind_without_costs(std::string_view text) {
          has(text, "\nevents: ") && !has(text, "\nfn=") && text.size() < kLookedAt;
 }
 
+bool begins_or_has_line(std::string_view text, std::string_view line_begin) {
+  if (text.starts_with(line_begin)) return true;
+  return has(text, "\n" + std::string(line_begin));
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "@[" or "@name[": the rest of the key stands in the lines below.
+bool begins_key_of_bpftrace(std::string_view line) {
+  if (!line.starts_with('@') || has(line, "]: ")) return false;
+  const std::size_t bracket = line.find('[');
+  const std::string_view name = line.substr(1, bracket == std::string_view::npos ? 0 : bracket - 1);
+  const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return bracket != std::string_view::npos && std::all_of(name.begin(), name.end(), is_of_name);
+}
+
+// Its maps of stacks: "@[", a frame a line, "]: 12".
+bool is_bpftrace(std::string_view text) {
+  bool is_in_key = false;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = take_line(rest);
+    const std::size_t end = line.rfind("]: ");
+    if (is_in_key && end != std::string_view::npos && is_digits(line.substr(end + 3))) return true;
+    is_in_key = begins_key_of_bpftrace(line) || (is_in_key && !line.empty());
+  }
+  return false;
+}
+
+bool is_perf_report(std::string_view text) {
+  return text.starts_with("#") && has(text, "\n# Samples: ") && has(text, " of event") &&
+         (has(text, "\n# Overhead ") || has(text, "\n# Children "));
+}
+
+bool is_text_of_pprof(std::string_view text) {
+  constexpr std::array<std::string_view, 5> kHeads = {
+      "heap profile: ", "--- contention:", "--- mutex:", "goroutine profile: total ",
+      "threadcreate profile: total "};
+  return std::any_of(kHeads.begin(), kHeads.end(),
+                     [&](std::string_view head) { return text.starts_with(head); });
+}
+
+// "jdk.ExecutionSample {", and its fields.
+bool is_jfr_print(std::string_view text) {
+  return begins_or_has_line(text, "jdk.") && has(text, " {\n  startTime = ");
+}
+
+bool is_thread_dump(std::string_view text) { return begins_or_has_line(text, "Full thread dump "); }
+
+// Python's marshal: a dictionary whose first key is a tuple of three, a text in front. The upper
+// bit of a type is a flag.
+bool is_cprofile(std::string_view text) {
+  constexpr std::size_t kLooked = 4;
+  if (text.size() < kLooked) return false;
+  const auto type = [&](std::size_t i) { return static_cast<char>(text[i] & 0x7f); };
+  return type(0) == '{' && type(1) == ')' && text[2] == 3 &&
+         "aAuzZ"sv.find(type(3)) != std::string_view::npos;
+}
+
+bool is_gmon(std::string_view text) { return text.starts_with("gmon\1\0\0\0"sv); }
+
+bool is_massif(std::string_view text) {
+  return text.starts_with("desc: ") && has(text, "\ncmd: ") && has(text, "\ntime_unit: ") &&
+         has(text, "\nsnapshot=");
+}
+
+bool is_v8_heap_profile(std::string_view text) {
+  return first_of(text) == '{' && has(text, "\"head\"") && has(text, "\"callFrame\"") &&
+         has(text, "\"selfSize\"");
+}
+
 struct Foreign {
   bool (*is_it)(std::string_view beginning);
   std::string_view sentence;
 };
 
 // Binary ones first: the others look for words.
-constexpr std::array<Foreign, 9> kForeign = {{
+constexpr std::array<Foreign, 18> kForeign = {{
     {is_utf16,
      "is text in UTF-16, as PowerShell writes it: 'iconv -f UTF-16 -t UTF-8' makes text that "
      "ringside reads"},
@@ -104,6 +178,34 @@ constexpr std::array<Foreign, 9> kForeign = {{
      "makes folded stacks of it"},
     {is_gperftools,
      "is a CPU profile of gperftools: 'pprof -proto PROGRAM FILE' makes a profile of pprof, which "
+     "ringside reads"},
+    {is_cprofile,
+     "is a profile of Python's cProfile: 'pyprof2calltree -i FILE -o OUT' makes a file of "
+     "callgrind "
+     "of it, which ringside reads"},
+    {is_gmon,
+     "is a profile of gprof (gmon.out), which has no stacks: 'perf record -g' makes a profile that "
+     "ringside reads"},
+    {is_text_of_pprof,
+     "is a profile of Go or gperftools in text: 'pprof -proto PROGRAM FILE' makes a profile of "
+     "pprof, which ringside reads"},
+    {is_massif,
+     "is a file of massif, valgrind's profiler of the heap, which ringside does not read: ms_print "
+     "shows it"},
+    {is_perf_report,
+     "is the output of 'perf report --stdio': give the perf.data itself, or the text of 'perf "
+     "script'"},
+    {is_jfr_print,
+     "is the text of 'jfr print': 'jfrconv -o collapsed' of async-profiler makes folded stacks of "
+     "the recording itself"},
+    {is_thread_dump,
+     "is a thread dump of Java, as jstack writes it: profile with async-profiler, whose 'asprof -o "
+     "collapsed' writes folded stacks"},
+    {is_bpftrace,
+     "is the output of bpftrace as it prints stacks: stackcollapse-bpftrace.pl of FlameGraph makes "
+     "folded stacks of it"},
+    {is_v8_heap_profile,
+     "is a heap profile of V8 (.heapprofile): speedscope opens it, and exports its own JSON, which "
      "ringside reads"},
     {is_chrome_trace,
      "is a trace of Chrome: ringside writes such traces and does not read them; speedscope opens "

@@ -94,6 +94,67 @@ TEST(ForeignFile, CallgrindWithoutCosts) {
   EXPECT_THAT(sentence(text + "fn=(1) main\n1 2\n"), IsEmpty());
 }
 
+// Text of bpftrace 0.17.
+TEST(ForeignFile, StacksOfBpftrace) {
+  for (const char* const text : {"Attaching 2 probes...\n\n\n@[\n    unmap_vmas+157\n]: 12\n",
+                                 "@stacks[cc1plus, \n    walk(tree*)+5400\n    0x4855\n, ]: 1\n",
+                                 "@[\n    do_exit+647\n, swapper/0]: 3\n"})
+    EXPECT_THAT(sentence(text), HasSubstr("stackcollapse-bpftrace.pl")) << text;
+  for (const char* const text : {"@[swapper]: 12\n", "@[\n    f\n\n]: 12\n", "a @[\n]: 12\n",
+                                 "@main;f[\n]: 1\n", "@[\n    f\n]: x\n"})
+    EXPECT_THAT(sentence(text), IsEmpty()) << text;
+}
+
+TEST(ForeignFile, ReportsOfPerf) {
+  for (const char* const head : {"Overhead  Command  Symbol", "Children      Self  Command"})
+    EXPECT_THAT(sentence(std::string("# To display the perf.data header info, please use\n#\n"
+                                     "# Samples: 3K of event 'cpu-clock'\n"
+                                     "# Event count (approx.): 1828413750\n#\n# ") +
+                         head + "\n# ........\n    49.27%  w  [.] f\n"),
+                StartsWith("is the output of 'perf report --stdio'"));
+  EXPECT_THAT(sentence("# cmdline : perf record\n# Samples: 3\nmain;read 12\n"), IsEmpty());
+}
+
+TEST(ForeignFile, ProfilesInText) {
+  for (const char* const text :
+       {"heap profile:      2:     4168 [     2:     4168] @ heapprofile\n",
+        "heap profile: 1332: 6509120 [26466: 133344144] @ heap/8192\n",
+        "--- contention:\ncycles/second=2096168330\n", "--- mutex:\ncycles/second=2096168330\n",
+        "goroutine profile: total 1\n", "threadcreate profile: total 5\n"})
+    EXPECT_THAT(sentence(text), HasSubstr("'pprof -proto PROGRAM FILE'")) << text;
+}
+
+TEST(ForeignFile, TextsOfJava) {
+  EXPECT_THAT(sentence("jdk.ExecutionSample {\n  startTime = 11:23:08.469\n}\n"),
+              StartsWith("is the text of 'jfr print'"));
+  EXPECT_THAT(sentence("2026-11-30 11:23:14\nFull thread dump OpenJDK 64-Bit Server VM (17):\n"),
+              StartsWith("is a thread dump of Java"));
+  EXPECT_THAT(sentence("jdk.internal.misc.Unsafe;Full thread dump 3\n"), IsEmpty());
+}
+
+TEST(ForeignFile, ProfilesOfCProfile) {
+  EXPECT_THAT(sentence(bytes("\xfb\x29\x03\xfa\x01\x7e\xe9\0\0\0\0")),
+              StartsWith("is a profile of Python's cProfile"));
+  EXPECT_THAT(sentence(bytes("{\xa9\x03z\x01~")), HasSubstr("pyprof2calltree"));
+  for (const std::string& text : {bytes("{)\x02z"), bytes("{)\x03i"), bytes("{)\x03")})
+    EXPECT_THAT(sentence(text), IsEmpty());
+}
+
+TEST(ForeignFile, ProfilesOfGprof) {
+  EXPECT_THAT(sentence(bytes("gmon\1\0\0\0\0\0\0\0")), StartsWith("is a profile of gprof"));
+  EXPECT_THAT(sentence("gmon;main 12\n"), IsEmpty());
+}
+
+TEST(ForeignFile, ProfilesOfHeaps) {
+  EXPECT_THAT(sentence("desc: --massif-out-file=massif.out\ncmd: ./a\ntime_unit: i\n#-----------\n"
+                       "snapshot=0\n"),
+              HasSubstr("ms_print"));
+  EXPECT_THAT(sentence("desc: Trigger\ncmd: ./a\nevents: Ir\n"), IsEmpty());
+  EXPECT_THAT(sentence("{\"head\":{\"callFrame\":{\"functionName\":\"(root)\"},\"selfSize\":0}}"),
+              StartsWith("is a heap profile of V8 (.heapprofile)"));
+  EXPECT_THAT(sentence("{\"head\":{}}"), IsEmpty());
+}
+
 TEST(ForeignFile, OthersAreNone) {
   for (const char* const text : {"", "words\n", "main;read 12\n", "{\"stack_traces\":[]}",
                                  "dd 12 [001] 100.000001: 250000 cpu-clock:\n"})
