@@ -35,6 +35,16 @@ Result<void> check_difference(const recording::ImageInfo& image, const elf::ElfF
               image.name == elf::kKernelImage ? "; give the right one with --kernel" : "");
 }
 
+tl::unexpected<Error> no_file(const recording::ImageInfo& image) {
+  constexpr std::string_view kJit = "[JIT] tid ";
+  if (!image.name.starts_with(kJit))
+    return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
+  return fail(ErrorCode::kNotFound,
+              "image {} has no file, for the program made this code while it ran; names come from "
+              "/tmp/perf-{}.map, or are in the perf.data that 'perf inject --jit' writes",
+              image.name, image.name.substr(kJit.size()));
+}
+
 }  // namespace
 
 void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& out) {
@@ -157,7 +167,7 @@ ImageSymbols::OpenFile ImageSymbols::named_functions(const recording::ImageInfo&
 ImageSymbols::OpenFile ImageSymbols::open(const recording::ImageInfo& image,
                                           const OpenFile& stored) {
   if (!stored || *stored) return stored;
-  if (image.path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
+  if (image.path.empty()) return no_file(image);
   RINGSIDE_ASSIGN(auto file, symbols::open_kernel(image.path));
   RINGSIDE_TRY(check_difference(image, *file));
   if (image.build_id.empty() && image.code_hash == 0) push_once(facts_.unproven_files, image.path);

@@ -49,6 +49,21 @@ TEST(ImageSymbols, NamesWhatOnlyTheGuestHeld) {
   EXPECT_EQ(damaged.warnings().size(), 1u);
 }
 
+TEST(ImageSymbols, NamesOfCodeMadeAtRunTimeComeFromAMap) {
+  recording::ImageInfo image;
+  image.id = 2;
+  image.name = "[JIT] tid 2424";
+  const recording::RecordedFrame frame{.address = GuestVirt{0xe0800018}, .image = 2};
+  ImageSymbols symbols({});
+  profile::NamedFrame named;
+  symbols.name({frame, &image, nullptr}, named);
+  ASSERT_EQ(symbols.warnings().size(), 1u);
+  const std::string warning = symbols.warnings()[0];
+  EXPECT_NE(warning.find("image [JIT] tid 2424 has no file"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("/tmp/perf-2424.map"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("'perf inject --jit'"), std::string::npos) << warning;
+}
+
 TEST(ImageSymbols, NamesFunctionsThatARecordingNamesOneByOne) {
   recording::ImageInfo image;
   image.id = 2;
