@@ -139,11 +139,16 @@ bool is_number(std::string_view word) {
   return take_pid(word, ignored) || is_cpu(word);
 }
 
-// A number behind those of the thread and the CPU is the period.
-void take_period(HeaderLine& header) {
+// A number behind those of the thread and the CPU is the period, and so is one of 10 columns: perf
+// gives that many to no other number.
+void take_period(HeaderLine& header, bool is_wide) {
+  constexpr std::ptrdiff_t kWidth = 10;
   std::string_view owner = header.owner;
-  header.period = whole_number<std::uint64_t>(take_last_word(owner));
-  if (header.period && is_number(last_word(owner)))
+  const std::string_view word = take_last_word(owner);
+  const char* const column = owner.empty() ? header.owner.data() : owner.data() + owner.size() + 1;
+  const bool has_width = word.data() + word.size() - column >= kWidth;
+  header.period = whole_number<std::uint64_t>(word);
+  if (header.period && (has_width || (!is_wide && is_number(last_word(owner)))))
     header.owner = owner;
   else
     header.period.reset();
@@ -180,13 +185,13 @@ void take_event_without_time(std::string_view line, HeaderLine& header) {
     header.event = word.substr(0, word.size() - 1);
     header.rest = rest;
     header.owner = line.substr(0, static_cast<std::size_t>(word.data() - line.data()));
-    take_period(header);
+    take_period(header, false);
     return;
   }
   const std::size_t frame = find_frame(line);
   header.owner = line.substr(0, frame);
   header.rest = line.substr(frame);
-  if (!header.rest.empty()) take_period(header);
+  take_period(header, header.rest.empty());
 }
 
 // "comm-1234", as ftrace has it.
@@ -202,6 +207,13 @@ void take_pid_of_comm(Owner& owner) {
 }  // namespace
 
 bool has_time(std::string_view line) { return find_time(line).begin != kNowhere; }
+
+bool is_period_and_event(std::string_view line) {
+  if (line.empty() || line.front() != ' ') return false;
+  const HeaderLine header = parse_header_line(line);
+  return header.period && !header.event.empty() && header.owner.empty() &&
+         trimmed(header.rest).empty();
+}
 
 bool has_owner_and_frame(std::string_view line) {
   const HeaderLine header = parse_header_line(line);

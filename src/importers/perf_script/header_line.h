@@ -25,6 +25,10 @@ struct HeaderLine {
 // event: "dd 12 cycles:  ffffffff8226ec67 f", "dd 12  ffffffff8226ec67 f".
 [[nodiscard]] bool has_owner_and_frame(std::string_view line);
 
+// Whether it is of a sample of which nothing else is said: "    250000 cycles:". Its number may
+// look like an address.
+[[nodiscard]] bool is_period_and_event(std::string_view line);
+
 // Whether it has a time: that no other line has.
 [[nodiscard]] bool has_time(std::string_view line);
 

@@ -54,6 +54,12 @@ TEST(HeaderLine, OfManyVersionsAndFields) {
           "PERF_RECORD_COMM"});
   expect(
       {":-1    -1/-1    [001] 4.500000: 1 cycles:", ":-1", kNo, kNo, 1, 4500000000, 1, "cycles"});
+  // A period has at least 10 columns.
+  expect({"    500250 cpu-clock: ", "", kNo, kNo, kNo, kNo, 500250, "cpu-clock"});
+  expect({"  25822 cpu-clock: ", "", 25822, 25822, kNo, kNo, kNo, "cpu-clock"});
+  expect({"my thread 0 25824     500250 ", "my thread 0", 25824, 25824, kNo, kNo, 500250, ""});
+  expect({"my thread 0 25824 ", "my thread 0", 25824, 25824, kNo, kNo, kNo, ""});
+  expect({"dd     500250 cpu-clock: ", "dd", kNo, kNo, kNo, kNo, 500250, "cpu-clock"});
   expect({"my prog ", "my prog", kNo, kNo, kNo, kNo, kNo, ""});
   expect({"my prog 13007 79466.272557366:                         ", "my prog", 13007, 13007, kNo,
           79466272557366, kNo, ""});

@@ -64,7 +64,7 @@ class ScriptImport {
       count_lost(*record);
       return {};
     }
-    if (!is_sample(header, block.frames)) {
+    if (!is_sample(header, block)) {
       faults_.add(block.offset, "it is neither a sample nor a frame nor a comment");
       return {};
     }
@@ -181,7 +181,9 @@ Likeness perf_script_likeness(const Input& input, const ImportOptions&) {
     const bool has_frames = begins_with_frame(block.frames) || !frame_in_line(header.rest).empty();
     const bool has_event = !header.event.empty() && parse_owner(header.owner).tid;
     if (has_event && (header.time_ns || has_frames)) return Likeness::kCertain;
-    return has_frames ? Likeness::kFits : Likeness::kNone;
+    if (has_frames) return Likeness::kFits;
+    const bool has_no_stack = !header.time_ns && is_sample(header, block);
+    if (!has_no_stack) return Likeness::kNone;
   }
   return Likeness::kNone;
 }

@@ -235,6 +235,56 @@ TEST_F(PerfScript, FewFieldsWithoutCallGraphs) {
   expect(" ffffffff8226ec67 g ([kernel])\n     7f9c9f351c27 f\n", {"[kernel] g", "f"});
 }
 
+// perf script -F event,ip,sym,period: the digits of a period look like an address.
+TEST_F(PerfScript, PeriodsAndEventsAlone) {
+  const std::string text =
+      "    500250 cpu-clock: \n\tffffffff8226ec67 g\n\t            1165 main\n\n"
+      "    500250 cpu-clock: \n\n"
+      "    250000 cpu-clock: \n\t            1165 main\n\n";
+  EXPECT_EQ(perf_script_likeness({"input", as_bytes(text), {}}, {}), Likeness::kFits);
+  const auto imported = read(text);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_TRUE(imported->warnings.empty());
+  ASSERT_EQ(recorded.samples.size(), 3u);
+  EXPECT_EQ(frames(0), (Frames{"g", "main"}));
+  EXPECT_EQ(info(0).weight, 500250u);
+  EXPECT_EQ(frames(1), Frames());
+  EXPECT_EQ(frames(2), (Frames{"main"}));
+  EXPECT_EQ(info(2).weight, 250000u);
+  EXPECT_FALSE(info(2).pid);
+  EXPECT_EQ(recorded.sources[0].name, "cpu-clock");
+}
+
+// perf script -F comm,tid,period,ip,sym.
+TEST_F(PerfScript, PeriodsBehindThreads) {
+  ASSERT_TRUE(
+      read("my thread 0 25824     500250 \n\t            1165 f\n\n"
+           "w 25822     500250 \n\n"));
+  ASSERT_EQ(recorded.samples.size(), 2u);
+  EXPECT_EQ(info(0).tid, 25824u);
+  EXPECT_EQ(info(0).weight, 500250u);
+  EXPECT_EQ(recorded.sources[0].values[0].unit, recording::WeightUnit::kCount);
+  ASSERT_EQ(recorded.thread_names.size(), 2u);
+  EXPECT_EQ(recorded.thread_names[0].name, "my thread 0");
+  EXPECT_EQ(recorded.thread_names[1].name, "w");
+}
+
+// perf script -F comm,cpu,ip,sym and -F comm,tid,ip,sym.
+TEST_F(PerfScript, SamplesWithEmptyStacks) {
+  const std::string text = "cc1plus [000] \n\ncc1plus [001] \n\t          fa9538 f\n\ncc 12 \n\n";
+  EXPECT_EQ(perf_script_likeness({"input", as_bytes(text), {}}, {}), Likeness::kFits);
+  const auto imported = read(text + "words 12\n\n");
+  ASSERT_TRUE(imported);
+  ASSERT_EQ(imported->warnings.size(), 1u);
+  EXPECT_NE(imported->warnings[0].find("one of the lines is left out"), std::string::npos)
+      << imported->warnings[0];
+  ASSERT_EQ(recorded.samples.size(), 3u);
+  EXPECT_EQ(frames(0), Frames());
+  EXPECT_EQ(info(0).vcpu, VcpuId{0});
+  EXPECT_EQ(frames(1), (Frames{"f"}));
+  EXPECT_EQ(info(2).tid, 12u);
+}
+
 TEST_F(PerfScript, CallChainsIndentedWithBlanksStayWhole) {
   ASSERT_TRUE(
       read("dd 12 cycles:\n"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "importers/perf_script/frame_line.h"
-#include "importers/perf_script/script_text.h"
 
 namespace ringside::importers::perf_script {
 namespace {
@@ -37,10 +36,14 @@ bool begins_with_frame(std::string_view frames) {
   return frame && (line.starts_with('\t') || !frame->file.empty() || stands_alone(line));
 }
 
-bool is_sample(const HeaderLine& header, std::string_view frames) {
+bool is_sample(const HeaderLine& header, const ScriptText::Block& block) {
   if (header.time_ns || !frame_in_line(header.rest).empty()) return true;
-  if (!header.event.empty() && parse_owner(header.owner).tid) return true;
-  return begins_with_frame(frames);
+  const Owner owner = parse_owner(header.owner);
+  if (!header.event.empty() && (owner.tid || (owner.comm.empty() && header.period))) return true;
+  if (begins_with_frame(block.frames)) return true;
+  // perf ends the line with a blank where neither an event nor a frame follows.
+  const bool is_alone = block.is_closed && block.frames.empty() && header.event.empty();
+  return is_alone && (owner.cpu || (owner.tid && (header.period || header.owner.ends_with(' '))));
 }
 
 Event main_event(std::string_view text) {
@@ -50,7 +53,7 @@ Event main_event(std::string_view text) {
   for (ScriptText::Block block; blocks.next(block);) {
     if (!block.comment.empty()) continue;
     const HeaderLine header = parse_header_line(block.header);
-    if (!other_record(header) && is_sample(header, block.frames)) count(header, events);
+    if (!other_record(header) && is_sample(header, block)) count(header, events);
   }
   const auto most = std::max_element(
       events.begin(), events.end(),

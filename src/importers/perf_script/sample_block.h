@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "importers/perf_script/header_line.h"
+#include "importers/perf_script/script_text.h"
 
 // Which blocks of the text are samples, and what most of them are of.
 namespace ringside::importers::perf_script {
@@ -16,8 +17,9 @@ namespace ringside::importers::perf_script {
 // Whether the first line is a frame's: some words begin with hexadecimal digits, too.
 [[nodiscard]] bool begins_with_frame(std::string_view frames);
 
-// Without a time it has to have a thread and an event, or frames.
-[[nodiscard]] bool is_sample(const HeaderLine& header, std::string_view frames);
+// Without a time it has to have a thread and an event, or frames. Where the stack is empty, the
+// line of the thread or CPU, and an empty one, are all of it.
+[[nodiscard]] bool is_sample(const HeaderLine& header, const ScriptText::Block& block);
 
 struct Event {
   std::string_view name;  // as HeaderLine::event

@@ -22,10 +22,13 @@ std::string_view ScriptText::line_at(std::size_t at) const {
   return line;
 }
 
+bool ScriptText::is_blank_line(std::size_t at) const {
+  return at < text_.size() && (text_[at] == '\n' || text_.substr(at, 2) == "\r\n");
+}
+
 // False at the end of the text.
 bool ScriptText::skip_blank_lines() {
-  while (at_ < text_.size() && (text_[at_] == '\n' || text_.substr(at_, 2) == "\r\n"))
-    at_ += text_[at_] == '\n' ? 1 : 2;
+  while (is_blank_line(at_)) at_ += text_[at_] == '\n' ? 1 : 2;
   return at_ < text_.size();
 }
 
@@ -37,7 +40,7 @@ bool ScriptText::is_of_chain(std::size_t at) const {
   if (first == '\n' || first == '\r' || first == '#') return false;
   const std::string_view line = line_at(at);
   if (has_time(line)) return false;
-  if (has_owner_and_frame(line)) return false;
+  if (has_owner_and_frame(line) || is_period_and_event(line)) return false;
   if (first == ' ') return true;
   // Frames that somebody moved to the left.
   constexpr std::size_t kShortest = 6;  // digits of an address
@@ -53,7 +56,7 @@ std::string_view ScriptText::take_frames() {
 
 bool ScriptText::next(Block& block) {
   if (!skip_blank_lines()) return false;
-  block = {at_, {}, {}, {}};
+  block = {at_, {}, {}, {}, false};
   const std::string_view line = line_at(at_);
   if (line.starts_with('#') && !has_time(line)) {
     block.comment = line;
@@ -61,8 +64,9 @@ bool ScriptText::next(Block& block) {
     return true;
   }
   const bool is_indented = line.front() == '\t' || line.front() == ' ';
-  const bool is_frame = is_indented && !has_time(line) && parse_frame_line(line) &&
-                        (line.front() == '\t' || !has_owner_and_frame(line));
+  const bool is_frame =
+      is_indented && !has_time(line) && parse_frame_line(line) &&
+      (line.front() == '\t' || (!has_owner_and_frame(line) && !is_period_and_event(line)));
   if (is_frame && stands_alone(line)) {
     block.frames = line;
     at_ = behind_line(at_);
@@ -73,6 +77,7 @@ bool ScriptText::next(Block& block) {
     at_ = behind_line(at_);
   }
   block.frames = take_frames();
+  block.is_closed = is_blank_line(at_);
   return true;
 }
 

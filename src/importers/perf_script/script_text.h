@@ -13,6 +13,7 @@ class ScriptText {
     std::string_view comment;  // a line that begins with '#'; the others are empty then
     std::string_view header;   // the line of a sample; may be empty: -F ip
     std::string_view frames;   // the lines below it
+    bool is_closed = false;    // an empty line follows, as behind each call chain
   };
 
   explicit ScriptText(std::string_view text) : text_(text) {}
@@ -25,6 +26,7 @@ class ScriptText {
   [[nodiscard]] std::string_view line_at(std::size_t at) const;
   // Where the line behind that at `at` begins.
   [[nodiscard]] std::size_t behind_line(std::size_t at) const;
+  [[nodiscard]] bool is_blank_line(std::size_t at) const;
   [[nodiscard]] bool skip_blank_lines();
   [[nodiscard]] bool is_of_chain(std::size_t at) const;
   [[nodiscard]] std::string_view take_frames();

@@ -35,7 +35,8 @@ bool is_tracepoint(std::string_view event) {
 
 WeightUnit unit_of(std::string_view event, bool has_period) {
   if (event == recording::kCpuSourceName) return WeightUnit::kTicks;
-  if (event == kNoEvent) return WeightUnit::kSamples;
+  if (event.empty() && has_period) return WeightUnit::kCount;
+  if (named(event) == kNoEvent) return WeightUnit::kSamples;
   if (has_period) return is_clock(event) ? WeightUnit::kNanoseconds : WeightUnit::kCount;
   return is_tracepoint(event) ? WeightUnit::kCount : WeightUnit::kSamples;
 }
@@ -51,7 +52,7 @@ recording::Source Sources::describe(std::string_view event, bool has_period, std
   source.clock = clock;
   source.period = clock == recording::kHostClock ? interval_ns : 1;
   source.engine = kEngine;
-  const WeightUnit unit = unit_of(named(event), has_period);
+  const WeightUnit unit = unit_of(event, has_period);
   source.values = {{std::string(name_of(unit)), unit, 1}};
   return source;
 }
@@ -66,9 +67,9 @@ void Sources::begin(recording::Writer& writer, const recording::Source& first) {
 }
 
 Result<Sources::Known*> Sources::find(std::string_view event, bool has_period) {
-  event = named(event);
-  if (event == last_name_) return last_;
-  const std::string name(event);
+  const std::string_view known_as = named(event);
+  if (known_as == last_name_) return last_;
+  const std::string name(known_as);
   auto known = sources_.find(name);
   if (known == sources_.end()) {
     if (sources_.size() == kMostSources) return nullptr;
