@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "app/unpacked_input.h"
 #include "base/fd.h"
@@ -61,6 +63,24 @@ Bytes without_padding(Bytes bytes) {
   return is_zero(bytes.subspan(size)) ? bytes.first(size) : bytes;
 }
 
+// A folder is none of the files that are read, and perf makes some.
+Result<void> check_folder(const InputFile& input) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!fs::is_directory(input.path, ignored)) return {};
+  const fs::path data = fs::path(input.name) / "data";
+  if (!fs::is_regular_file(fs::path(input.path) / "data", ignored))
+    return fail(ErrorCode::kFormat, "{} is a folder, not a file", input.name);
+  if (fs::is_regular_file(fs::path(input.path) / "data.0", ignored))
+    return fail(ErrorCode::kFormat,
+                "{} is a folder of 'perf record --threads', which ringside does not read: give the "
+                "text of 'perf script -i {}'",
+                input.name, input.name);
+  return fail(ErrorCode::kFormat,
+              "{} is a folder, as 'perf record --kcore' makes it: give the file in it, {}",
+              input.name, data.string());
+}
+
 }  // namespace
 
 Result<std::string> path_of_input(const std::string& input) {
@@ -73,6 +93,7 @@ Result<std::string> path_of_input(const std::string& input) {
 Result<std::vector<importers::Input>> open_inputs(const std::vector<InputFile>& files) {
   std::vector<importers::Input> opened;
   for (const InputFile& input : files) {
+    RINGSIDE_TRY(check_folder(input));
     RINGSIDE_ASSIGN(const auto file, MappedFile::open(input.path));
     Bytes bytes = file->bytes();
     if (input.is_padded) bytes = without_padding(without_last_hole(input.path, bytes));

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "importers/foreign_file.h"
 #include "recording/block.h"
@@ -57,6 +59,18 @@ Result<std::string> one_of(const std::vector<const Format*>& formats, const Inpu
               input.name, fmt::join(names, " or "));
 }
 
+// With --separate-threads, callgrind leaves the file that has the given name empty.
+Result<void> check_threads_of_callgrind(const std::string& name) {
+  const std::string first = name + "-01";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(first, ignored)) return {};
+  return fail(
+      ErrorCode::kFormat,
+      "{} is empty: with --separate-threads, callgrind writes a file of each thread: give {} "
+      "and the others, each with -i",
+      name, first);
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> input_formats() {
@@ -74,6 +88,7 @@ Result<std::string> format_of_inputs(
   const Input& first = filled == inputs.end() ? inputs.front() : *filled;
   if (first.was_compressed && first.bytes.empty())
     return fail(ErrorCode::kFormat, "{} is compressed, and there is nothing in it", first.name);
+  if (first.bytes.empty()) RINGSIDE_TRY(check_threads_of_callgrind(first.name));
   const auto own = own_format_of(first);
   if (own && first.was_compressed)
     return fail(ErrorCode::kFormat, "{} is a compressed file of ringside: unpack it first",

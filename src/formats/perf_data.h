@@ -121,6 +121,7 @@ enum class FeatureId : std::uint32_t {
   kCommandLine = 11,
   kEvents = 12,
   kSampleTime = 21,
+  kFolder = 24,  // the samples are in other files beside it
   kClockData = 29,
 };
 

@@ -228,6 +228,22 @@ class Imports(cli_case.CliCase):
             self.assertSays(result, FAILED, "ringside: file is ", text)
             self.assertEqual(result.said.count("\n"), 1, result.said)
 
+    def test_folders_of_perf_are_named(self):
+        (self.folder / "threads").mkdir()
+        self.assertSays(self.ringside("report", "-i", "threads"), FAILED, "threads is a folder, not a file")
+        self.write("threads/data", "PERFILE2")
+        self.assertSays(self.ringside("report", "-i", "threads"), FAILED,
+                        "threads is a folder, as 'perf record --kcore' makes it: give the file in it, threads/data")
+        self.write("threads/data.0", "")
+        self.assertSays(self.ringside("report", "-i", "threads"), FAILED, "threads is a folder of 'perf record --threads'",
+                        "'perf script -i threads'")
+
+    def test_an_empty_file_of_callgrind_points_to_those_of_threads(self):
+        self.write("cg.out", "")
+        self.assertSays(self.ringside("report", "-i", "cg.out"), FAILED, "cg.out is empty: `ringside record` writes recordings")
+        self.write("cg.out-01", "")
+        self.assertSays(self.ringside("report", "-i", "cg.out"), FAILED, "cg.out is empty: with --separate-threads, callgrind", "cg.out-01")
+
     def test_compressed_files_are_unpacked(self):
         text = PERF_SCRIPT.encode()
         for pack in (gzip.compress, bz2.compress, lzma.compress, stored_zstd):

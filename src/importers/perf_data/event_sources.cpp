@@ -1,6 +1,9 @@
 #include "importers/perf_data/event_sources.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cstddef>
 
 #include "formats/perf_data.h"
 #include "importers/parts/event_numbers.h"
@@ -19,10 +22,19 @@ std::uint64_t interval_of(const Attribute& attribute) {
   return attribute.counts_time() ? attribute.period : 0;
 }
 
+std::string EventSources::name_of(std::size_t event) const {
+  const std::vector<Attribute>& all = attributes_.all();
+  const auto place = all.begin() + static_cast<std::ptrdiff_t>(event);
+  const auto before = std::count_if(all.begin(), place, [&](const Attribute& attribute) {
+    return attribute.name == place->name;
+  });
+  return before == 0 ? place->name : fmt::format("{}#{}", place->name, before + 1);
+}
+
 recording::Source EventSources::source(std::size_t event) const {
   const Attribute& attribute = attributes_.all()[event];
   recording::Source source;
-  source.name = attribute.name;
+  source.name = name_of(event);
   source.kind = recording::SourceKind::kOther;
   source.clock = attribute.has(sample::kTime) ? recording::kHostClock : kEventNumbers;
   if (source.clock == recording::kHostClock) source.period = interval_of(attribute);

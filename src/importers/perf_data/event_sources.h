@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -43,6 +44,8 @@ class EventSources {
     std::uint64_t by_records = 0;
     std::uint64_t by_counter = 0;
   };
+  // As perf calls it. The second one of the same name is "cycles#2", and so on.
+  [[nodiscard]] std::string name_of(std::size_t event) const;
   [[nodiscard]] recording::Source source(std::size_t event) const;
   // Its number is that of the next source.
   void note_source(std::size_t event) {

@@ -54,6 +54,31 @@ TEST_F(PerfDataEventsTest, TellsEventsApartByTheirIds) {
   EXPECT_FALSE(recorded.samples[1].info.pid);
 }
 
+// As of 'perf record -e cpu-clock -e cpu-clock'.
+TEST_F(PerfDataEventsTest, EventsOfOneNameHaveNumbers) {
+  constexpr std::uint64_t kType = sample::kIdentifier | sample::kIp | sample::kTime;
+  TestFile file(std::vector<TestEvent>{{.sample_type = kType, .ids = {11}, .name = "cpu-clock"},
+                                       {.sample_type = kType, .ids = {21}, .name = "task-clock"},
+                                       {.sample_type = kType, .ids = {31}, .name = "cpu-clock"},
+                                       {.sample_type = kType, .ids = {41}, .name = "cpu-clock"}});
+  for (const std::uint64_t id : {11, 31, 31})
+    file.add(record(RecordType::kSample, kUser, Body().words({id, 0x1000, 50})));
+  read(file);
+  std::vector<std::string> sources;
+  for (const recording::Source& source : recorded.sources) sources.push_back(source.name);
+  EXPECT_THAT(sources, ElementsAre("cpu-clock#2", "cpu-clock", "task-clock", "cpu-clock#3"));
+}
+
+// Its samples are in files beside it.
+TEST_F(PerfDataEventsTest, AFileOfAFolderHasNoSamples) {
+  TestFile file;
+  file.map(kUser, 7, 0x1000, 0x1000, 0, "/bin/w", 0).feature(FeatureId::kFolder, Body().words({1}));
+  const auto result = import(import_perf_data, {file.file()});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, ::testing::HasSubstr("'perf record --threads'"));
+  EXPECT_THAT(result.error().message, ::testing::HasSubstr("'perf script -i FOLDER'"));
+}
+
 // Also where records are of a pipe, and the first sample is of another event.
 TEST_F(PerfDataEventsTest, TheEventWithMostSamplesIsTheFirstSource) {
   constexpr std::uint64_t kType = sample::kIdentifier | sample::kIp | sample::kTime;

@@ -136,6 +136,9 @@ void read_feature(std::uint32_t id, Bytes bytes, Features& features, Attributes&
     case FeatureId::kBuildIds:
       read_build_ids(cursor, features);
       break;
+    case FeatureId::kFolder:
+      features.is_of_folder = true;
+      break;
     case FeatureId::kSampleTime:  // the samples have it
       break;
   }

@@ -31,6 +31,11 @@ class Import final : public RecordSink {
     RINGSIDE_TRY(reader.read(header_.records, header_.records_at));
     RINGSIDE_TRY(order_.finish());
     RINGSIDE_TRY(samples_.finish());
+    if (samples_.samples() == 0 && header_.features.is_of_folder)
+      return fail(ErrorCode::kUnsupported,
+                  "{}: it is of a folder of 'perf record --threads', whose other files have the "
+                  "samples; ringside does not read them: give the text of 'perf script -i FOLDER'",
+                  input_.name);
     if (samples_.samples() == 0)
       return fail(ErrorCode::kFormat, "{}: no sample in {} bytes of records{}", input_.name,
                   header_.records.size(), faults_.count() == 0 ? "" : "; " + faults_.first());
