@@ -20,17 +20,27 @@ class FoldedRecording : public ImportTest {
 // A stack with the kinds of its frames, and its weight.
 using Stacks = std::map<std::string, profile::Weight>;
 
+std::string text_of(const profile::Profile& profile, const profile::SampleGroup& group) {
+  std::string text;
+  for (const profile::FrameId id : profile.stacks.frames_of(group.stack)) {
+    const profile::Frame& frame = profile.frames[id];
+    text += fmt::format("{}:{}{};", profile.name(id), name_of(frame.kind),
+                        frame.inlined ? " inlined" : "");
+  }
+  return text;
+}
+
+Stacks samples_of(const profile::Profile& profile) {
+  Stacks samples;
+  for (const profile::SampleGroup& group : profile.samples)
+    samples[text_of(profile, group)] += static_cast<profile::Weight>(group.samples);
+  return samples;
+}
+
 Stacks stacks_of(const profile::Profile& profile) {
   Stacks stacks;
-  for (const profile::SampleGroup& group : profile.samples) {
-    std::string text;
-    for (const profile::FrameId id : profile.stacks.frames_of(group.stack)) {
-      const profile::Frame& frame = profile.frames[id];
-      text += fmt::format("{}:{}{};", profile.name(id), name_of(frame.kind),
-                          frame.inlined ? " inlined" : "");
-    }
-    stacks[text] += group.weight;
-  }
+  for (const profile::SampleGroup& group : profile.samples)
+    stacks[text_of(profile, group)] += group.weight;
   return stacks;
 }
 
@@ -59,6 +69,8 @@ void expect_same(const std::string& text) {
   EXPECT_EQ(recorded.weight_of(wire::Disposition::kSampled),
             direct->weight_of(wire::Disposition::kSampled));
   EXPECT_EQ(recorded.samples.size(), direct->samples.size());
+  EXPECT_EQ(recorded.totals.count, direct->totals.count) << text;
+  EXPECT_EQ(samples_of(recorded), samples_of(*direct)) << text;
 }
 
 TEST_F(FoldedRecording, EachLineIsASample) {

@@ -57,7 +57,9 @@ class FoldedReader {
     if (extent > extent_left_) return false;
     extent_left_ -= extent;
     place(line.stack);
-    profile_.samples.push_back({open_.back().node, profile::kNoNode, 0, *count, extent});
+    // As a record of it counts (docs/counts.md).
+    const std::uint64_t samples = scale_ == 1 ? std::max<std::uint64_t>(extent, 1) : 1;
+    profile_.samples.push_back({open_.back().node, profile::kNoNode, 0, *count, samples});
     return true;
   }
 

@@ -293,6 +293,26 @@ TEST_F(Sources, AValueIsChosenByNameAndScaled) {
   EXPECT_EQ(bytes.totals.total_weight(), 6400u);
 }
 
+// As in pprof's profiles of processors: samples and time. The weight of a context may be large.
+TEST_F(Sources, ARecordCountsAsItsValueOfSamplesWhateverValueIsShown) {
+  add_source("profile", recording::SourceKind::kOther,
+             {{"samples", recording::WeightUnit::kSamples, 1},
+              {"time", recording::WeightUnit::kNanoseconds, 1}});
+  add(4, "k", 3, {30});
+  add(4, "k", 5'000'000'000, {40});
+  add(4, "k", 4'294'967'295, {1});
+  add(4, "l", 0, {50});
+  for (const char* const value : {"samples", "time"}) {
+    const Profile profile = recording_.profile(choosing({"profile"}, value));
+    EXPECT_EQ(profile.totals.count[0], 9'294'967'299u) << value;
+    std::uint64_t most = 0;
+    for (const SampleGroup& group : profile.samples) most = std::max(most, group.samples);
+    EXPECT_EQ(most, 9'294'967'298u) << value;
+  }
+  const Profile time = recording_.profile(choosing({"profile"}, "time"));
+  EXPECT_EQ(stacks_of(time), (Stacks{{"k", 71}, {"l", 50}}));
+}
+
 // Names have the host's time.
 TEST_F(Sources, SamplesByAnotherClockHaveTheLastName) {
   recording::Writer& writer = recording_.writer();

@@ -16,6 +16,14 @@ constexpr std::uint64_t kAtTheEnd = std::numeric_limits<std::uint64_t>::max() - 
 // perf's name for Linux' idle threads, of which each vCPU has one, all with pid 0.
 constexpr std::string_view kLinuxIdleThread = "swapper";
 
+// How many samples each record stands for; null: one.
+const std::int64_t* samples_of(const recording::SampleBatch& batch,
+                               const SourceChoice::Value& value) {
+  if (!value.samples || *value.samples >= batch.values.size()) return nullptr;
+  const auto& column = batch.values[*value.samples];
+  return column.empty() ? nullptr : column.data();
+}
+
 }  // namespace
 
 Collector::Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile)
@@ -79,6 +87,7 @@ void Collector::sample_batch(const recording::SampleBatch& batch) {
   if (value == nullptr) return;
   const bool has_values = value->index < batch.values.size() && !batch.values[value->index].empty();
   const std::int64_t* const values = has_values ? batch.values[value->index].data() : nullptr;
+  const std::int64_t* const samples = samples_of(batch, *value);
   begin_rows(batch.times, *value);
   for (std::size_t row = 0; row < batch.size(); ++row) {
     constexpr std::size_t kAhead = 8;
@@ -86,7 +95,8 @@ void Collector::sample_batch(const recording::SampleBatch& batch) {
     if (value->is_cpu) profile_.totals.add_time(batch.times[row], batch.pause(row));
     add_row(
         batch.contexts[row], batch.times[row],
-        values == nullptr ? value->scale : static_cast<std::uint64_t>(values[row]) * value->scale);
+        values == nullptr ? value->scale : static_cast<std::uint64_t>(values[row]) * value->scale,
+        samples == nullptr ? 1 : std::max<std::uint64_t>(extent_of(samples[row]), 1));
   }
 }
 
@@ -118,12 +128,15 @@ std::uint32_t Collector::group_of(std::uint32_t context, std::uint64_t time) {
   return options_.filter.has_time(time_ns) ? context_groups_[context] : kNoGroup;
 }
 
-void Collector::add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight) {
+void Collector::add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight,
+                        std::uint64_t samples) {
   const std::uint64_t time_ns = host_time(time);
   ContextSum& sum = entered(context, time_ns);
-  if (!options_.filter.has_time(time_ns)) return leave_out(context, weight);
+  if (!options_.filter.has_time(time_ns)) return leave_out(context, samples, weight);
+  if (samples > std::numeric_limits<std::uint32_t>::max() - sum.samples)
+    return add_to_group(context, samples, weight);
   sum.weight += weight;
-  ++sum.samples;
+  sum.samples += static_cast<std::uint32_t>(samples);
 }
 
 std::span<const recording::StackRef> Collector::own_stacks(const recording::Context& context) {
@@ -151,25 +164,24 @@ void Collector::enter(std::uint32_t id, std::uint64_t time_ns) {
 void Collector::settle(std::uint32_t id) {
   ContextSum& sum = sums_[id];
   if (sum.samples == 0) return;
-  count(id, sum.samples, sum.weight);
-  if (context_groups_[id] != kNoGroup) {
-    CollectedGroup& group = groups[context_groups_[id]];
-    group.samples += sum.samples;
-    group.weight += sum.weight;
-  } else {
-    profile_.filtered_samples += sum.samples;
-    if (contexts_[id].disposition == wire::Disposition::kSampled)
-      profile_.filtered_sampled += sum.samples;
-    profile_.filtered_weight += sum.weight;
-  }
+  add_to_group(id, sum.samples, sum.weight);
   sum.samples = 0;
   sum.weight = 0;
 }
 
-void Collector::leave_out(std::uint32_t id, std::uint64_t weight) {
-  count(id, 1, weight);
-  ++profile_.filtered_samples;
-  if (contexts_[id].disposition == wire::Disposition::kSampled) ++profile_.filtered_sampled;
+void Collector::add_to_group(std::uint32_t id, std::uint64_t samples, std::uint64_t weight) {
+  if (context_groups_[id] == kNoGroup) return leave_out(id, samples, weight);
+  count(id, samples, weight);
+  CollectedGroup& group = groups[context_groups_[id]];
+  group.samples += samples;
+  group.weight += weight;
+}
+
+void Collector::leave_out(std::uint32_t id, std::uint64_t samples, std::uint64_t weight) {
+  count(id, samples, weight);
+  profile_.filtered_samples += samples;
+  if (contexts_[id].disposition == wire::Disposition::kSampled)
+    profile_.filtered_sampled += samples;
   profile_.filtered_weight += weight;
 }
 

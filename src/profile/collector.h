@@ -146,7 +146,9 @@ class Collector : public recording::Visitor {
   };
   // The stacks that ran, without those of other roles.
   [[nodiscard]] std::span<const recording::StackRef> own_stacks(const recording::Context& context);
-  void add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight);
+  // A record that stands for so many samples.
+  void add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight,
+               std::uint64_t samples);
   // The sum of a context whose group is found.
   ContextSum& entered(std::uint32_t context, std::uint64_t time_ns);
   [[nodiscard]] std::uint64_t host_time(std::uint64_t time) const;
@@ -156,10 +158,11 @@ class Collector : public recording::Visitor {
   void enter(std::uint32_t context, std::uint64_t time_ns);
   // Adds its samples to where they belong.
   void settle(std::uint32_t context);
+  void add_to_group(std::uint32_t context, std::uint64_t samples, std::uint64_t weight);
   // Adds them to what the profile shows of all samples, before filters.
   void count(std::uint32_t context, std::uint64_t samples, std::uint64_t weight);
-  // A sample that is not of the filter's time.
-  void leave_out(std::uint32_t context, std::uint64_t weight);
+  // Samples that are not of the filter's time.
+  void leave_out(std::uint32_t context, std::uint64_t samples, std::uint64_t weight);
   void add_broken(const recording::Context& context, std::span<const recording::StackRef> stacks,
                   std::uint64_t samples);
   [[nodiscard]] std::uint32_t outermost_frame(std::uint32_t node) const;

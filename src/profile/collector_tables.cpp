@@ -40,7 +40,7 @@ void Collector::events(const recording::EventBatch& batch) {
   const EventValue weight(type, value->index, value->name);
   begin_rows(batch.times, *value);
   for (std::size_t row = 0; row < batch.size(); ++row)
-    add_row(batch.contexts[row], batch.times[row], weight.of(batch, row) * value->scale);
+    add_row(batch.contexts[row], batch.times[row], weight.of(batch, row) * value->scale, 1);
 }
 
 void Collector::counters(const recording::CounterBatch& batch) {
@@ -92,7 +92,7 @@ void Collector::add_counters() {
     this->context(id, context);
     enter(id, last_mark_ns_);
     sum.group = context_groups_[id];
-    if (sum.left_out != 0) leave_out(id, sum.left_out);
+    if (sum.left_out != 0) leave_out(id, 1, sum.left_out);
     if (sum.weight == 0 && !sum.has_others) continue;
     sums_[id].weight = sum.weight;
     sums_[id].samples = 1;

@@ -15,6 +15,13 @@ std::vector<std::string> value_names(const recording::Source& source) {
   return names;
 }
 
+// This value of the source says how many samples a record stands for.
+std::optional<std::size_t> value_of_samples(const recording::Source& source) {
+  for (std::size_t i = 0; i < source.values.size(); ++i)
+    if (source.values[i].unit == recording::WeightUnit::kSamples) return i;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void SourceChoice::add(const recording::Source& source) {
@@ -22,9 +29,12 @@ void SourceChoice::add(const recording::Source& source) {
   for (std::size_t i = 0; i < source.values.size() && !known.has_value; ++i) {
     if (!options_.value.empty() && source.values[i].name != options_.value) continue;
     known.has_value = true;
-    known.value = {i, source.values[i].scale, source.values[i].name,
+    known.value = {i,
+                   source.values[i].scale,
+                   source.values[i].name,
                    source.kind == recording::SourceKind::kCpu,
-                   source.clock == recording::kHostClock};
+                   source.clock == recording::kHostClock,
+                   value_of_samples(source)};
   }
   const std::vector<std::string>& wanted = options_.sources;
   if (!wanted.empty())

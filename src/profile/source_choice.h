@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class SourceChoice {
     std::string name;
     bool is_cpu = false;         // its source takes ticks of vCPUs
     bool has_host_time = false;  // its times are of the host's clock, as those of names are
+    // The value of its source that counts samples: a record stands for so many. Absent: for one.
+    std::optional<std::size_t> samples;
   };
   [[nodiscard]] const Value* take(std::uint32_t source, std::uint64_t samples);
 

@@ -44,7 +44,9 @@ Result<void> say_recording(const std::string& input) {
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings));
   const views::Summary summary = views::make_summary(profile);
   print(fmt::format("\n{}\n", printable_line(input)));
-  say_of("samples", fmt::format("{}, of {} vCPU ticks sampled", summary.samples, summary.sampled));
+  say_of("samples", profile.is_of_ticks ? fmt::format("{}, of {} vCPU ticks sampled",
+                                                      summary.samples, summary.sampled)
+                                        : std::to_string(summary.samples));
   say_of("stacks", fmt::format("{}, {} of them complete ({:.1f} %)", summary.unwound,
                                summary.complete, share(summary.complete, summary.unwound)));
   say_part("kernel parts", summary.kernel);
@@ -65,7 +67,10 @@ Result<void> say_recording(const std::string& input) {
     say_of("broken stacks", words);
   for (const std::string& warning : profile.warnings) say_of("warning", warning);
   for (const std::string& words : exporters::cut_in_words(profile)) say_of("warning", words);
-  if (summary.due && summary.lost)
+  // Where samples are no ticks, records are due, and each may stand for several samples.
+  if (!profile.is_of_ticks && summary.lost.value_or(0) != 0)
+    say_of("lost samples", std::to_string(*summary.lost));
+  if (profile.is_of_ticks && summary.due && summary.lost)
     say_of("lost ticks", fmt::format("{} of {} ({:.1f} %)", *summary.lost, *summary.due,
                                      share(*summary.lost, *summary.due)));
   return {};
