@@ -180,9 +180,8 @@ constexpr std::array<Foreign, 18> kForeign = {{
      "is a CPU profile of gperftools: 'pprof -proto PROGRAM FILE' makes a profile of pprof, which "
      "ringside reads"},
     {is_cprofile,
-     "is a profile of Python's cProfile: 'pyprof2calltree -i FILE -o OUT' makes a file of "
-     "callgrind "
-     "of it, which ringside reads"},
+     "is a profile in the form of Python's cProfile, which has no stacks: 'py-spy record -f raw' "
+     "writes folded stacks"},
     {is_gmon,
      "is a profile of gprof (gmon.out), which has no stacks: 'perf record -g' makes a profile that "
      "ringside reads"},

@@ -134,8 +134,8 @@ TEST(ForeignFile, TextsOfJava) {
 
 TEST(ForeignFile, ProfilesOfCProfile) {
   EXPECT_THAT(sentence(bytes("\xfb\x29\x03\xfa\x01\x7e\xe9\0\0\0\0")),
-              StartsWith("is a profile of Python's cProfile"));
-  EXPECT_THAT(sentence(bytes("{\xa9\x03z\x01~")), HasSubstr("pyprof2calltree"));
+              StartsWith("is a profile in the form of Python's cProfile"));
+  EXPECT_THAT(sentence(bytes("{\xa9\x03z\x01~")), HasSubstr("py-spy record -f raw"));
   for (const std::string& text : {bytes("{)\x02z"), bytes("{)\x03i"), bytes("{)\x03")})
     EXPECT_THAT(sentence(text), IsEmpty());
 }
