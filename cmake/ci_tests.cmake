@@ -5,23 +5,23 @@
 set(RINGSIDE_CI_TESTS
   # Shares and stacks of the bundled kernel.
   guest.truth.user.nofp.1 guest.truth.interrupts.nofp.2
-  guest.roots.nofp.tcg guest.annotate.aarch64 guest.kernel_copies guest.deterministic
+  guest.annotate.aarch64 guest.kernel_copies guest.deterministic
   # Ways in, and that the guest runs on.
   guest.launch.ctrl-c guest.launch.duration guest.launch.make-wrapper guest.launch.own-stub guest.launch.qemu-crashes
   guest.launch.qmp-engine guest.launch.sigterm guest.launch.tcg-engine guest.interrupted guest.kill
   guest.paused guest.paused_monitor guest.rounds guest.qemu7.2.paused
   # Rings, Redox' and Maestro's formats.
-  guest.rings.timer.live guest.rings.redox.b.live guest.rings.memory guest.maestro.chains
+  guest.rings.redox.b.live guest.rings.memory guest.maestro.chains
   # Debian's kernel.
   guest.linux.processes.amd64)
 
 # The unit tests that take longest: half of the time of all. So are the suites whose names end with Long. Suites that are
 # split in two end with .1 and .2.
 set(RINGSIDE_LONG_UNITS
-  cli.annotate cli.disk_image cli.disk_refusals cli.doctor cli.go_programs cli.json_bombs engines.HostWaits engines.SlicedReads
+  cli.annotate cli.completion cli.disk_image cli.disk_refusals cli.doctor cli.go_programs cli.json_bombs cli.memory cli.replaced_outputs engines.HostWaits engines.SlicedReads
   guest.self.run_truth guestos.Compressions.PackedInitramfs.2 importers.CallgrindTest importers.Firefox
   importers.Formats.RingProperty.1 importers.Formats.RingProperty.2 importers.RealPerfTest importers.Seeds.CallgrindSumsTest.1 kernel_image.BootImage
-  kernel_image.Slide recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1 symbols.DebianKernels
+  kernel_image.Slide package.contents recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1 symbols.DebianKernels
   unwind.Programs.SingleStep.1 unwind.Programs.SingleStep.2 unwind_cases.Kernels.WrongReturnAddresses.2)
 
 # Labels tests with a guest that CI leaves out.
