@@ -96,10 +96,6 @@ class Imports(cli_case.CliCase):
         self.assertNotIn('"pid"', lines)
         self.assertEqual(self.folded("-i", "sums.callgrind", "--comm", "dd"), folded.splitlines(True)[1])
         self.assertSays(self.ringside("report", "-i", "sums.callgrind", "--pid", "1"), FAILED, "there is no sample")
-        firefox = json.loads(self.ringside("export", "-i", "sums.callgrind", "--format", "firefox").stdout)
-        self.assertEqual(sorted((thread["processName"], thread["samples"]["length"]) for thread in firefox["threads"]),
-                         [("cat", 1), ("dd", 1)])
-        self.assertEqual(len({thread["pid"] for thread in firefox["threads"]}), 2)
         trace = json.loads(self.ringside("export", "-i", "sums.callgrind", "--format", "chrome-trace").stdout)
         processes = {event["pid"]: event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "process_name"}
         self.assertEqual(sorted(processes.values()), ["cat", "dd"])
