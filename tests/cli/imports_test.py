@@ -144,6 +144,19 @@ class Imports(cli_case.CliCase):
         self.assertSays(report, DONE, f"broken.jsonl: one of the lines is left out, at line {samples[1] + 1}: ")
         self.assertRegex(report.stdout, r"(?m)^# +lost +1$")
 
+    def test_lines_that_are_cut_or_removed(self):
+        self.write("text", PERF_SCRIPT * 3)
+        lines = self.ringside("export", "text", "--format", "json-lines").stdout.splitlines(True)
+        samples = [number for number, line in enumerate(lines) if '"stacks"' in line]
+        self.write("cut.jsonl", "".join(lines[:-1]))
+        report = self.ringside("report", "cut.jsonl", "--header")
+        self.assertSays(report, DONE, "cut.jsonl: the lines end without statistics: ")
+        self.assertRegex(report.stdout, r"(?m)^# +lost, late +unknown")
+        self.write("fewer.jsonl", "".join(lines[:samples[0]] + lines[samples[1]:]))
+        self.assertRegex(self.ringside("report", "fewer.jsonl", "--header").stdout, r"(?m)^# +lost +1$")
+        self.write("more.jsonl", "".join(lines[:samples[0]] + lines[samples[0]:samples[0] + 1] + lines[samples[0]:]))
+        self.assertSays(self.ringside("report", "more.jsonl"), DONE, "more.jsonl: its lines have 1 more ")
+
     def test_an_imported_recording_reads_as_the_file_does(self):
         for name, text in (("captures", json.dumps(CAPTURES)), ("text", PERF_SCRIPT), ("folded", "main;read 12\nmain 1\n")):
             with self.subTest(name=name):

@@ -49,9 +49,11 @@ class LinesImport {
       return fail(ErrorCode::kFormat, "{}: no JSON Lines of ringside: there is no sample{}",
                   input_.name, faults_.count() == 0 ? "" : "; " + faults_.first());
     RINGSIDE_TRY(recorded_->events.flush());
-    RINGSIDE_TRY(sources_.finish(faults_.count() != 0, *writer_));
+    RINGSIDE_ASSIGN(const std::vector<std::string> sentences, sources_.finish(*writer_));
     Imported imported{records_, {}};
     if (faults_.count() != 0) imported.warnings.push_back(faults_.sentence(input_.name, "lines"));
+    for (const std::string& sentence : sentences)
+      imported.warnings.push_back(fmt::format("{}: {}", input_.name, sentence));
     if (counters_ != 0)
       imported.warnings.push_back(
           fmt::format("{}: counters are not read back: {} are left out", input_.name, counters_));

@@ -9,7 +9,8 @@ namespace ringside::importers {
 //
 // Names of functions are those of the lines. A frame without a name is looked up in the file of its
 // image only where that file is proven to be the one that ran. Counters, and what such lines do not
-// have, are left out. Ticks of lines that are damaged count as lost.
+// have, are left out. Ticks that are due and in no line count as lost. Without lines of statistics it
+// is unknown what is lost, as in a recording that was cut.
 [[nodiscard]] Likeness json_lines_likeness(const Input& input, const ImportOptions& options);
 
 // Errors: kFormat where there is no sample and no event; the target's.

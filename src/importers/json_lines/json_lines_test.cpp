@@ -112,7 +112,6 @@ TEST_F(JsonLinesImport, SourcesHaveTheirClocksAndValues) {
   EXPECT_EQ(recorded.sources[1].clock, recorded.clocks[0].id);
   EXPECT_EQ(recorded.samples[0].info.vcpu, recording::kNoVcpu);
   EXPECT_THAT(recorded.samples[0].more_values, ElementsAre(-64));
-  EXPECT_EQ(recorded.statistics_of[2].due, 1u);  // no line has it
 }
 
 TEST_F(JsonLinesImport, EventsHaveTheirFields) {
@@ -157,7 +156,6 @@ TEST_F(JsonLinesImport, ALostStackStaysLost) {
   line.replace(line.find("no unwind rule"), 14, "lost");
   ASSERT_TRUE(read(kHead + line));
   EXPECT_EQ(recorded.samples[0].frames, Texts{"lost"});
-  EXPECT_EQ(recorded.statistics_of[1].due, 3u);
 }
 
 TEST_F(JsonLinesImport, BrokenLinesAreLeftOutAndTheirTicksAreLost) {
@@ -171,6 +169,45 @@ TEST_F(JsonLinesImport, BrokenLinesAreLeftOutAndTheirTicksAreLost) {
               ElementsAre(HasSubstr("input: 2 lines are left out; the first is at line 8: ")));
   EXPECT_EQ(recorded.statistics_of[1].due, 10u);
   EXPECT_EQ(recorded.statistics_of[1].lost, 4u);
+}
+
+std::string statistics(const char* due, const char* lost) {
+  return std::string(R"({"statistics":"cpu","due":)") + due + ",\"lost\":" + lost +
+         ",\"late\":0,\"duration_ns\":5,\"counters\":{}}\n";
+}
+
+TEST_F(JsonLinesImport, WithoutStatisticsItIsUnknownWhatIsLost) {
+  const auto imported = read(kHead + sample("") + sample(""));
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(recorded.statistics_of, IsEmpty());
+  EXPECT_THAT(imported->warnings,
+              ElementsAre(HasSubstr("input: the lines end without statistics: ")));
+}
+
+TEST_F(JsonLinesImport, TicksInNoLineAreLost) {
+  const auto imported = read(kHead + sample("") + statistics("10", "1"));
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(imported->warnings, IsEmpty());
+  EXPECT_EQ(recorded.statistics_of[1].due, 10u);
+  EXPECT_EQ(recorded.statistics_of[1].lost, 7u);
+}
+
+TEST_F(JsonLinesImport, FilesThatAreJoinedAreCountedTogether) {
+  const std::string one = kHead + sample("");
+  ASSERT_TRUE(read(one + statistics("4", "1") + one + statistics("5", "1")));
+  EXPECT_EQ(recorded.samples.size(), 2u);
+  EXPECT_EQ(recorded.statistics_of[1].due, 9u);
+  EXPECT_EQ(recorded.statistics_of[1].lost, 3u);
+}
+
+TEST_F(JsonLinesImport, MoreTicksThanWereDueAreReported) {
+  const auto imported = read(kHead + sample("") + sample("") + statistics("4", "1"));
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(imported->warnings,
+              ElementsAre(HasSubstr("input: its lines have 3 more ticks or events of the source cpu "
+                                    "than were due")));
+  EXPECT_EQ(recorded.statistics_of[1].due, 7u);
+  EXPECT_EQ(recorded.statistics_of[1].lost, 1u);
 }
 
 TEST_F(JsonLinesImport, WhatIsMissingIsNamed) {
@@ -201,7 +238,7 @@ TEST_F(JsonLinesImport, DamageAtAnyByteDoesNoHarm) {
 
 TEST_F(JsonLinesImport, CountersAreLeftOut) {
   const auto imported = read(
-      kHead + sample("") +
+      kHead + sample("") + statistics("3", "0") +
       R"({"counter":"blocks","mark":"end","time_ns":3,"key":{"image":"k"},"values":{"ticks":1}})");
   ASSERT_TRUE(imported);
   EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr("counters are not read back: 1")));

@@ -1,6 +1,7 @@
 #include "importers/json_lines/sources.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "formats/json_lines.h"
 
@@ -10,6 +11,11 @@ namespace {
 constexpr std::size_t kMostSources = 1000;   // readers take 1024
 constexpr std::size_t kMostCounters = 1000;  // of a source
 constexpr std::size_t kLongestName = 4096;   // bytes
+
+// At most the largest number.
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
+}
 
 }  // namespace
 
@@ -78,27 +84,43 @@ Result<void> Sources::add_statistics(const Item& line) {
     for (const Item& counter : counters->items)
       if (statistics.counters.size() < kMostCounters)
         statistics.counters[counter.name.substr(0, kLongestName)] = counter.bits;
-  statistics_[source->id] = std::move(statistics);
+  const auto [known, added] = statistics_.try_emplace(source->id, statistics);
+  if (!added) known->second += statistics;
   return {};
 }
 
-Result<void> Sources::finish(bool are_lines_lost, recording::Writer& writer) {
-  // The file is cut, or the recording was.
+void Sources::count(std::uint32_t source, std::uint64_t ticks) {
+  Counted& counted = counted_[source];
+  ++counted.samples;
+  counted.ticks = sum(counted.ticks, ticks);
+}
+
+Result<std::vector<std::string>> Sources::finish(recording::Writer& writer) {
+  std::vector<std::string> sentences;
   if (statistics_.empty())
-    for (const auto& [source, counted] : counted_) {
-      statistics_[source].source = source;
-      statistics_[source].due = counted;
-    }
+    sentences.emplace_back(
+        "the lines end without statistics: the recording or the file was cut, and it is unknown how "
+        "many ticks are lost");
   for (auto& [source, statistics] : statistics_) {
-    const std::uint64_t counted = counted_[source];
+    const Counted counted = counted_[source];
     const std::uint64_t rest = statistics.due - std::min(statistics.due, statistics.lost);
-    if (are_lines_lost && rest > counted) {
-      statistics.lost += rest - counted;
-      statistics.counters[formats::json_lines::kLostToDamage] += rest - counted;
+    if (rest > counted.ticks) {
+      statistics.lost += rest - counted.ticks;
+      statistics.counters[formats::json_lines::kLostToDamage] += rest - counted.ticks;
+    }
+    // Older importers have counted samples of ticks.
+    const bool counts_samples = sum(counted.samples, statistics.lost) == statistics.due;
+    const std::uint64_t all = sum(counted.ticks, statistics.lost);
+    if (all > statistics.due && !counts_samples) {
+      sentences.push_back(fmt::format(
+          "its lines have {} more ticks or events of the source {} than were due, as in files that "
+          "are joined: all of them count as due",
+          all - statistics.due, sources_[source - 1].name));
+      statistics.due = all;
     }
     RINGSIDE_TRY(writer.add_statistics(statistics));
   }
-  return {};
+  return sentences;
 }
 
 }  // namespace ringside::importers::json_lines

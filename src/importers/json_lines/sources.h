@@ -23,17 +23,24 @@ class Sources {
   // The clock that a file has under that number.
   [[nodiscard]] std::uint32_t clock(std::uint64_t number) const;
 
-  void count(std::uint32_t source, std::uint64_t ticks) { counted_[source] += ticks; }
-  // Takes the line of a source. Errors: kFormat where its source is not there.
+  // A sample of so many ticks, or an event.
+  void count(std::uint32_t source, std::uint64_t ticks);
+  // Takes the line of a source; several of one source are added. Errors: kFormat where its source
+  // is not there.
   [[nodiscard]] Result<void> add_statistics(const Item& line);
-  // `are_lines_lost`: ticks that are in no line count as lost.
-  [[nodiscard]] Result<void> finish(bool are_lines_lost, recording::Writer& writer);
+  // Writes the statistics, where there are any. Ticks that are due and in no line count as lost.
+  // Returns sentences on what does not fit together. Errors: the writer's.
+  [[nodiscard]] Result<std::vector<std::string>> finish(recording::Writer& writer);
 
  private:
   std::vector<recording::Source> sources_;
   std::vector<recording::Clock> clocks_;
   std::map<std::uint64_t, std::uint32_t> clock_ids_;  // by the file's numbers
-  std::map<std::uint32_t, std::uint64_t> counted_;    // samples, or ticks, by source
+  struct Counted {
+    std::uint64_t samples = 0;
+    std::uint64_t ticks = 0;  // or samples, where the source has none
+  };
+  std::map<std::uint32_t, Counted> counted_;  // by source
   std::map<std::uint32_t, recording::Statistics> statistics_;
 };
 
