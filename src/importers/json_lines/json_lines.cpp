@@ -33,7 +33,8 @@ struct Parts {
   std::string_view stacks = kNoStacks;
 };
 Parts parts_of(std::string_view line) {
-  const std::size_t at = line.find(kStacks);  // in a text the quotes have backslashes in front
+  // In a text the quotes have backslashes in front, and no member of a stack has that name.
+  const std::size_t at = line.rfind(kStacks);
   if (at == std::string_view::npos || !line.ends_with("]}")) return {};
   const std::size_t begin = at + kStacks.size();
   return {std::string(line.substr(0, at)) + "}", line.substr(begin, line.size() - begin - 1)};

@@ -131,6 +131,18 @@ TEST_F(JsonLinesImport, EventsHaveTheirFields) {
   EXPECT_EQ(recorded.texts[recorded.frames[1].function], "g");
 }
 
+TEST_F(JsonLinesImport, AFieldMayBeCalledStacks) {
+  const auto imported = read(
+      kHead + std::string(R"({"event_type":"e","source":"cpu","field_types":[{"name":"n","type":)"
+                          R"("integer","unit":"events"},{"name":"stacks","type":"integer",)"
+                          R"("unit":"events"}]})"
+                          "\n"
+                          R"({"event":"e","time":5,"fields":{"n":1,"stacks":3},"stacks":[]})"));
+  ASSERT_TRUE(imported) << imported.error().message;
+  ASSERT_EQ(recorded.happened.size(), 1u);
+  EXPECT_THAT(recorded.happened[0].fields, ElementsAre("n 1", "stacks 3"));
+}
+
 // Those of several vCPUs are not in order of time.
 TEST_F(JsonLinesImport, NamesOfThreadsChange) {
   using Lines = std::vector<std::pair<std::uint64_t, std::string>>;
