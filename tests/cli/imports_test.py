@@ -144,6 +144,12 @@ class Imports(cli_case.CliCase):
         self.assertSays(report, DONE, f"broken.jsonl: one of the lines is left out, at line {samples[1] + 1}: ")
         self.assertRegex(report.stdout, r"(?m)^# +lost +1$")
 
+    def test_lines_through_another_writer_of_json(self):
+        self.write("text", PERF_SCRIPT * 3)
+        lines = self.ringside("export", "text", "--format", "json-lines").stdout
+        self.write("spread.jsonl", "".join(json.dumps(json.loads(line)) + "\n" for line in lines.splitlines()))
+        self.assertEqual(self.ringside("export", "spread.jsonl", "--format", "json-lines").stdout, lines)
+
     def test_lines_that_are_cut_or_removed(self):
         self.write("text", PERF_SCRIPT * 3)
         lines = self.ringside("export", "text", "--format", "json-lines").stdout.splitlines(True)

@@ -1,5 +1,6 @@
 #include "importers/json_lines/json_lines.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -25,7 +26,18 @@ constexpr std::size_t kReleaseEvery = 64 << 20;  // bytes
 constexpr std::size_t kLongestLine = 16 << 20;   // bytes
 constexpr std::string_view kStacks = ",\"stacks\":";
 constexpr std::string_view kNoStacks = "[]";
-constexpr std::string_view kImage = "{\"image\":";
+
+// Whether that is the first member of the object that a line is.
+bool begins_with(std::string_view line, std::string_view name) {
+  const auto take = [&line](std::string_view word) {
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+    if (!line.starts_with(word)) return false;
+    line.remove_prefix(word.size());
+    return true;
+  };
+  return take("{") && take(name) && take(":");
+}
+bool is_of_image(std::string_view line) { return begins_with(line, "\"image\""); }
 
 // A line as ringside writes it ends with its stacks, which many lines have in common.
 struct Parts {
@@ -38,6 +50,25 @@ Parts parts_of(std::string_view line) {
   if (at == std::string_view::npos || !line.ends_with("]}")) return {};
   const std::size_t begin = at + kStacks.size();
   return {std::string(line.substr(0, at)) + "}", line.substr(begin, line.size() - begin - 1)};
+}
+
+struct Line {
+  Item members;
+  std::string_view stacks = kNoStacks;  // where they are none of the members
+};
+// Other programs write blanks, or another order. Errors: as those of parse_line().
+Result<Line> parsed(std::string_view text) {
+  const Parts parts = parts_of(text);
+  if (!parts.rest.empty()) {
+    auto members = parse_line(parts.rest);
+    if (members && members->find("stacks") == nullptr)
+      return Line{std::move(*members), parts.stacks};
+  }
+  RINGSIDE_ASSIGN(Item members, parse_line(text));
+  const auto count = std::count_if(members.items.begin(), members.items.end(),
+                                   [](const Item& item) { return item.name == "stacks"; });
+  if (count > 1) return fail(ErrorCode::kFormat, "it has stacks twice");
+  return Line{std::move(members)};
 }
 
 class LinesImport {
@@ -86,14 +117,18 @@ class LinesImport {
   Result<void> add_images() {
     const std::uint64_t number = number_;
     RINGSIDE_TRY(for_each_line([this](std::string_view text) -> Result<void> {
-      if (!text.starts_with(kImage)) return {};
+      if (!is_of_image(text)) return {};
       const auto line = parse_line(text);
       if (!line) return {};  // a fault when it is its turn
-      RINGSIDE_ASSIGN(const bool is_added, recorded_->images.add(*line));
-      if (!is_added) faults_.add(fmt::format("line {}", number_), "there are too many images");
-      return {};
+      return add_image(*line);
     }));
     number_ = number;
+    return {};
+  }
+
+  Result<void> add_image(const Item& line) {
+    RINGSIDE_ASSIGN(const bool is_added, recorded_->images.add(line));
+    if (!is_added) faults_.add(fmt::format("line {}", number_), "there are too many images");
     return {};
   }
 
@@ -118,21 +153,24 @@ class LinesImport {
   Result<void> take(std::string_view text) {
     if (text.size() > kLongestLine)
       return fail(ErrorCode::kFormat, "it is longer than {} MiB", kLongestLine >> 20);
-    const Parts parts = parts_of(text);
-    RINGSIDE_ASSIGN(const Item line, parse_line(parts.rest.empty() ? text : parts.rest));
+    RINGSIDE_ASSIGN(const Line parts, parsed(text));
+    const Item& line = parts.members;
     if (line.find("guest_os") != nullptr) return take_head(line);
     if (line.find("source_type") != nullptr && writer_ == nullptr) return sources_.add(line);
-    if (line.find("stacks") != nullptr)
-      return fail(ErrorCode::kFormat,
-                  "its stacks do not stand at its end, as ringside writes them");
     RINGSIDE_TRY(create());
-    if (line.find("disposition") != nullptr) return add_sample(line, parts.stacks);
-    if (line.find("event") != nullptr) return add_event(line, parts.stacks);
+    if (line.find("disposition") != nullptr) return add_sample(parts);
+    if (line.find("event") != nullptr) return add_event(parts);
+    if (line.find("image") != nullptr)
+      return is_of_image(text) ? Result<void>() : add_image(line);  // add_images() has it
     return take_other(line);
   }
 
+  Result<const std::vector<recording::StackRef>*> stacks_of(const Line& line) {
+    const Item* const stacks = line.members.find("stacks");
+    return stacks == nullptr ? recorded_->stacks.of(line.stacks) : recorded_->stacks.of(*stacks);
+  }
+
   Result<void> take_other(const Item& line) {
-    if (line.find("image") != nullptr) return {};  // add_images() has it
     if (line.find("event_type") != nullptr) return recorded_->events.add_type(line);
     if (line.find("snapshot") != nullptr) return recorded_->events.add_snapshot(line);
     if (line.find("epoch") != nullptr) return add_epoch(line);
@@ -178,7 +216,8 @@ class LinesImport {
     return add_images();
   }
 
-  Result<void> add_sample(const Item& line, std::string_view stacks) {
+  Result<void> add_sample(const Line& parts) {
+    const Item& line = parts.members;
     const recording::Source* const source = sources_.find(line.text_of("source"));
     const auto disposition =
         enumerator_up_to(static_cast<wire::Disposition>(recording::kDispositionCount - 1),
@@ -196,7 +235,7 @@ class LinesImport {
     info.weight = static_cast<std::uint64_t>(values.front());
     info.pause_ns = line.number("pause_ns").value_or(0);
     RINGSIDE_TRY(set_place(line, "time_ns", *source, info));
-    RINGSIDE_ASSIGN(const auto* const refs, recorded_->stacks.of(stacks));
+    RINGSIDE_ASSIGN(const auto* const refs, stacks_of(parts));
     RINGSIDE_TRY(writer_->add_sample(info, *refs, std::span(values).subspan(1)));
     sources_.count(source->id, recording::is_of_ticks(*source) ? info.weight : 1);
     ++records_;
@@ -222,12 +261,13 @@ class LinesImport {
     return values;
   }
 
-  Result<void> add_event(const Item& line, std::string_view stacks) {
+  Result<void> add_event(const Line& parts) {
+    const Item& line = parts.members;
     const recording::Source* const source = recorded_->events.source_of(line);
     if (source == nullptr) return fail(ErrorCode::kFormat, "its type is not described");
     recording::SampleInfo info;
     RINGSIDE_TRY(set_place(line, "time", *source, info));
-    RINGSIDE_ASSIGN(const auto* const refs, recorded_->stacks.of(stacks));
+    RINGSIDE_ASSIGN(const auto* const refs, stacks_of(parts));
     RINGSIDE_TRY(recorded_->events.add(line, info, *refs));
     if (!line.find("snapshot")) sources_.count(source->id, 1);
     ++records_;
@@ -273,9 +313,9 @@ class LinesImport {
 Likeness json_lines_likeness(const Input& input, const ImportOptions&) {
   std::string_view text = input.text().substr(0, 64 << 10);
   const std::string_view head = take_line(text);
-  const bool is_own = head.starts_with("{\"arch\":\"") &&
-                      head.find("\"guest_os\":") != std::string_view::npos &&
-                      head.find("\"interval_ns\":") != std::string_view::npos;
+  const bool is_own = begins_with(head, "\"arch\"") &&
+                      head.find("\"guest_os\"") != std::string_view::npos &&
+                      head.find("\"interval_ns\"") != std::string_view::npos;
   return is_own ? Likeness::kCertain : Likeness::kNone;
 }
 

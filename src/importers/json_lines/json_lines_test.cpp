@@ -143,6 +143,24 @@ TEST_F(JsonLinesImport, AFieldMayBeCalledStacks) {
   EXPECT_THAT(recorded.happened[0].fields, ElementsAre("n 1", "stacks 3"));
 }
 
+// As Python's json.dumps writes them.
+TEST_F(JsonLinesImport, BlanksAndAnotherOrderAreRead) {
+  const std::string own = kHead + sample(R"("pid":7,"comm":"x",)", frame("0x10", "\"f\",\"g\""));
+  std::string spread = own;
+  for (const std::string_view mark : {"\":", ","})
+    for (std::size_t at = 0; (at = spread.find(mark, at)) != std::string::npos; ++at)
+      spread.insert(at += mark.size(), " ");
+  const std::string text = spread + R"({"stacks":[{"frames":[],"stop":"lost"}],"time_ns":6,)"
+                                    R"("level":"user","disposition":"sampled","weight":1})";
+  EXPECT_EQ(json_lines_likeness({"input", as_bytes(text), {}}, {}), Likeness::kCertain);
+  const auto imported = read(text);
+  ASSERT_TRUE(imported) << imported.error().message;
+  ASSERT_EQ(recorded.samples.size(), 2u);
+  EXPECT_EQ(recorded.images.size(), 2u);
+  EXPECT_EQ(recorded.samples[0].frames, (Texts{"[kernel] g (inlined)", "[kernel] f"}));
+  EXPECT_EQ(recorded.samples[1].frames, Texts{"lost"});
+}
+
 // Those of several vCPUs are not in order of time.
 TEST_F(JsonLinesImport, NamesOfThreadsChange) {
   using Lines = std::vector<std::pair<std::uint64_t, std::string>>;

@@ -31,9 +31,21 @@ Result<const std::vector<recording::StackRef>*> Stacks::of(std::string_view text
 Result<void> Stacks::fill(std::string_view text, std::vector<recording::StackRef>& refs) {
   RINGSIDE_ASSIGN(const Item line, parse_line(fmt::format("{{\"stacks\":{}}}", text)));
   const Item* const stacks = line.find("stacks");
-  if (stacks == nullptr || stacks->type != JsonValue::Type::kContainer || line.items.size() != 1)
+  if (stacks == nullptr || line.items.size() != 1)
     return fail(ErrorCode::kFormat, "its stacks are no array");
-  for (const Item& stack : stacks->items) {
+  return fill(*stacks, refs);
+}
+
+Result<const std::vector<recording::StackRef>*> Stacks::of(const Item& stacks) {
+  refs_.clear();
+  RINGSIDE_TRY(fill(stacks, refs_));
+  return &refs_;
+}
+
+Result<void> Stacks::fill(const Item& stacks, std::vector<recording::StackRef>& refs) {
+  if (stacks.type != JsonValue::Type::kContainer)
+    return fail(ErrorCode::kFormat, "its stacks are no array");
+  for (const Item& stack : stacks.items) {
     RINGSIDE_ASSIGN(const recording::StackRef ref, make(stack));
     if (refs.size() < recording::kMostStacks) refs.push_back(ref);
   }

@@ -20,6 +20,7 @@ class Stacks {
   // Those that `text` has, an array of JSON. Valid until the next call. Errors: kFormat for what is
   // no array of stacks, or where there is no room for more; the writer's.
   [[nodiscard]] Result<const std::vector<recording::StackRef>*> of(std::string_view text);
+  [[nodiscard]] Result<const std::vector<recording::StackRef>*> of(const Item& stacks);
   // The frame of a field that is a symbol; 0 for null. Errors as those of of().
   [[nodiscard]] Result<std::uint32_t> symbol(const Item& frame);
   // To be called where an epoch begins.
@@ -28,6 +29,7 @@ class Stacks {
 
  private:
   [[nodiscard]] Result<void> fill(std::string_view text, std::vector<recording::StackRef>& refs);
+  [[nodiscard]] Result<void> fill(const Item& stacks, std::vector<recording::StackRef>& refs);
   [[nodiscard]] Result<recording::StackRef> make(const Item& stack);
   [[nodiscard]] Result<void> add_frame(const Item& frame);
   [[nodiscard]] Result<std::uint32_t> text(std::string_view name);
@@ -37,6 +39,7 @@ class Stacks {
   StackBudget budget_;
   std::unordered_map<std::string, std::vector<recording::StackRef>> known_;
   std::size_t known_bytes_ = 0;
+  std::vector<recording::StackRef> refs_;  // of the last item
   std::vector<recording::RecordedFrame> frames_;  // reused; innermost first
   std::uint64_t cut_stacks_ = 0;
 };
