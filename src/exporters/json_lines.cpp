@@ -42,13 +42,15 @@ class Names final : public recording::Visitor {
   void source(const recording::Source& value) override { sources[value.id] = value; }
   void event_type(const recording::EventType& value) override { event_types[value.id] = value; }
 
-  [[nodiscard]] Result<void> write(Sink& sink) const {
+  [[nodiscard]] Result<void> write(Sink& sink) {
+    for (const auto& [id, source] : sources) shared.sources.add(source.name);
+    for (const auto& [id, type] : event_types) shared.event_types.add(type.name);
     for (const auto& [id, source] : sources)
-      RINGSIDE_TRY(sink.write(source_line(source, clocks) + "\n"));
+      RINGSIDE_TRY(sink.write(source_line(source, clocks, shared) + "\n"));
     for (const auto& [id, type] : event_types) {
       const auto source = sources.find(type.source);
       if (source != sources.end())
-        RINGSIDE_TRY(sink.write(event_type_line(type, source->second) + "\n"));
+        RINGSIDE_TRY(sink.write(event_type_line(type, source->second, shared) + "\n"));
     }
     return {};
   }
@@ -59,6 +61,7 @@ class Names final : public recording::Visitor {
   std::map<std::uint32_t, recording::ImageInfo> images;
   std::map<std::uint32_t, recording::Mapping> mappings;
   profile::KernelMappings kernels;
+  LineNames shared;
 
  private:
   profile::FrameNamer& namer_;
@@ -148,12 +151,14 @@ class Lines final : public recording::SampleVisitor {
   }
 
   [[nodiscard]] std::string line_of(const recording::Statistics& value) const {
+    const recording::Source& source = source_of(value.source);
     std::string counters;
     for (const auto& [name, count] : value.counters)
       counters += fmt::format("{}{}:{}", counters.empty() ? "" : ",", json_string(name), count);
     return fmt::format(
-        R"({{"statistics":{},"due":{},"lost":{},"late":{},"duration_ns":{},"counters":{{{}}}}})",
-        json_string(source_of(value.source).name), value.due, value.lost, value.late,
+        R"({{"statistics":{}{},"due":{},"lost":{},"late":{},"duration_ns":{},"counters":{{{}}}}})",
+        json_string(source.name),
+        named_.shared.sources.number("source_id", source.name, value.source), value.due, value.lost, value.late,
         value.duration_ns, counters);
   }
 
@@ -190,11 +195,13 @@ class Lines final : public recording::SampleVisitor {
   }
 
   // The members of samples that are not of the recording's first source, or have several values.
-  [[nodiscard]] static std::string of_source(const recording::Sample& sample,
-                                             const recording::Source& source) {
+  [[nodiscard]] std::string of_source(const recording::Sample& sample,
+                                      const recording::Source& source) const {
     std::string members;
     if (source.id != recording::kCpuSource)
-      members += fmt::format(R"("source":{},)", json_string(source.name));
+      members +=
+          fmt::format(R"("source":{}{},)", json_string(source.name),
+                      named_.shared.sources.number("source_id", source.name, source.id));
     if (source.values.size() < 2) return members;
     members += R"("values":{)";
     for (std::size_t i = 0; i < source.values.size(); ++i) {
@@ -242,8 +249,9 @@ class Lines final : public recording::SampleVisitor {
     for (std::size_t i = 0; i < type.fields.size(); ++i)
       fields += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(type.fields[i].name),
                             field(type.fields[i].type, batch.fields[i], row));
-    return fmt::format(R"({{"event":{},"time":{},{}"fields":{{{}}},"stacks":[{}]}})",
-                       json_string(type.name), batch.times[row], members, fields, stacks(sample));
+    return fmt::format(R"({{"event":{}{},"time":{},{}"fields":{{{}}},"stacks":[{}]}})",
+                       json_string(type.name),
+                       named_.shared.event_types.number("type_id", type.name, type.id), batch.times[row], members, fields, stacks(sample));
   }
 
   std::string field(recording::FieldType type, const recording::EventColumn& column,

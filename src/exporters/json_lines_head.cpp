@@ -33,6 +33,15 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
+void SharedNames::add(std::string_view name) {
+  if (!all_.emplace(name).second) shared_.emplace(name);
+}
+
+std::string SharedNames::number(std::string_view member, std::string_view name,
+                                std::uint32_t id) const {
+  return shared_.contains(name) ? fmt::format(",\"{}\":{}", member, id) : "";
+}
+
 std::string header_line(const recording::Header& header) {
   std::vector<std::string> command;
   for (const std::string& argument : header.command_line) command.push_back(json_string(argument));
@@ -47,7 +56,8 @@ std::string header_line(const recording::Header& header) {
 }
 
 std::string source_line(const recording::Source& source,
-                        const std::map<std::uint32_t, recording::Clock>& clocks) {
+                        const std::map<std::uint32_t, recording::Clock>& clocks,
+                        const LineNames& names) {
   static_assert(words::kSourceKinds.size() ==
                 static_cast<std::size_t>(recording::kLastSourceKind) + 1);
   static_assert(words::kClockKinds.size() ==
@@ -63,13 +73,13 @@ std::string source_line(const recording::Source& source,
                                           word(words::kClockKinds, clock->second.kind),
                                           member("name", clock->second.name),
                                           member("frequency", clock->second.frequency));
-  return fmt::format(R"({{"source_type":{},"kind":"{}"{}{}{},"value_types":[{}]}})",
-                     json_string(source.name), word(words::kSourceKinds, source.kind),
+  return fmt::format(R"({{"source_type":{}{},"kind":"{}"{}{}{},"value_types":[{}]}})",
+                     json_string(source.name), names.sources.number("id", source.name, source.id), word(words::kSourceKinds, source.kind),
                      member("period", source.period), member("engine", source.engine), of_clock,
                      values);
 }
 
-std::string event_type_line(const recording::EventType& type, const recording::Source& source) {
+std::string event_type_line(const recording::EventType& type, const recording::Source& source, const LineNames& names) {
   static_assert(words::kFieldTypes.size() ==
                 static_cast<std::size_t>(recording::kLastFieldType) + 1);
   std::string fields;
@@ -77,8 +87,9 @@ std::string event_type_line(const recording::EventType& type, const recording::S
     fields += fmt::format(R"({}{{"name":{},"type":"{}","unit":"{}"}})", fields.empty() ? "" : ",",
                           json_string(field.name), word(words::kFieldTypes, field.type),
                           recording::name_of(field.unit));
-  return fmt::format(R"({{"event_type":{},"source":{},"field_types":[{}]}})",
-                     json_string(type.name), json_string(source.name), fields);
+  return fmt::format(R"({{"event_type":{}{},"source":{}{},"field_types":[{}]}})",
+                     json_string(type.name), names.event_types.number("id", type.name, type.id),
+                     json_string(source.name), names.sources.number("source_id", source.name, source.id), fields);
 }
 
 std::string image_line(const recording::ImageInfo& image) {

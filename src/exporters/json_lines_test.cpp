@@ -100,6 +100,48 @@ TEST(JsonLines, SaysWhatWasLost) {
                                     "counters":{"why \"so\"":3}})"));
 }
 
+TEST(JsonLines, IdsStandWhereNamesAreNoneOfOneAlone) {
+  const recording::testing::TempDir dir;
+  recording::Source source;
+  source.name = "a";
+  source.values = {{"ticks", recording::WeightUnit::kTicks, 1}};
+  recording::Source other = source;
+  other.name = "b";
+  auto writer = recording::Writer::create(dir / "t.data", {}, {source, source, other});
+  ASSERT_TRUE(writer);
+  for (const std::uint32_t of : {1u, 2u, 3u}) {
+    recording::EventType type;
+    type.name = of == 1 ? "once" : "twice";
+    type.source = of;
+    ASSERT_TRUE(writer->add_event_type(type));
+    recording::SampleInfo info;
+    info.source = of;
+    ASSERT_TRUE(writer->add_sample(info, nullptr));
+    recording::Statistics statistics;
+    statistics.source = of;
+    statistics.due = 1;
+    ASSERT_TRUE(writer->add_statistics(statistics));
+  }
+  ASSERT_TRUE(writer->finish());
+  Namer namer;
+  const std::vector<json> lines = exported(dir, namer);
+  ASSERT_EQ(lines.size(), 13u);
+  const auto number = [&](std::size_t line, const char* member) {
+    return lines[line].value(member, 0);
+  };
+  EXPECT_EQ(number(1, "id"), 1);
+  EXPECT_EQ(number(2, "id"), 2);
+  EXPECT_EQ(number(3, "id"), 0);
+  EXPECT_EQ(number(4, "id"), 0);
+  EXPECT_EQ(number(4, "source_id"), 1);
+  EXPECT_EQ(number(5, "id"), 2);
+  EXPECT_EQ(number(6, "id"), 3);
+  EXPECT_EQ(number(6, "source_id"), 0);
+  EXPECT_EQ(number(8, "source_id"), 2);
+  EXPECT_EQ(number(9, "source_id"), 0);
+  EXPECT_EQ(number(11, "source_id"), 2);
+}
+
 // They are of one object where they stand at one place.
 TEST(JsonLines, InlinedFunctionsThatWereRecorded) {
   const recording::testing::TempDir dir;

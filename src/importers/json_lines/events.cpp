@@ -25,7 +25,7 @@ std::string bytes_of(std::string_view digits) {
 }  // namespace
 
 Result<void> Events::add_type(const Item& line) {
-  const recording::Source* const source = sources_.find(line.text_of("source"));
+  const recording::Source* const source = sources_.find(line, "source");
   const Item* const fields = line.find("field_types");
   if (source == nullptr || fields == nullptr || types_.size() == kMostTypes ||
       fields->items.size() > recording::kMostColumns)
@@ -42,10 +42,32 @@ Result<void> Events::add_type(const Item& line) {
     type.fields.push_back(
         {std::string(item.text_of("name").substr(0, kLongestName)), *field, *unit});
   }
+  const auto number = line.number("id");
+  RINGSIDE_TRY(check_name(type, number));
   RINGSIDE_ASSIGN(type.id, writer_.add_event_type(type));
   by_name_.try_emplace(type.name, type.id);
+  if (number) {
+    ids_.emplace(*number, type.id);
+    numbered_.insert(type.name);
+  }
   types_.push_back(std::move(type));
   return {};
+}
+
+// All of one name have numbers, or are of one kind, as in files that are joined.
+Result<void> Events::check_name(const recording::EventType& type,
+                                std::optional<std::uint64_t> number) const {
+  if (number && ids_.contains(*number))
+    return fail(ErrorCode::kFormat, "another type of events has its id");
+  const auto known = by_name_.find(type.name);
+  if (known == by_name_.end() || (number && numbered_.contains(type.name))) return {};
+  const recording::EventType& first = types_[known->second - 1];
+  if (first.source == type.source && first.fields == type.fields)
+    return fail(ErrorCode::kFormat, "another type of events is the same");
+  return fail(ErrorCode::kUnsupported,
+              "two types of events are called {}, and no id tells them apart: export the recording "
+              "again",
+              type.name);
 }
 
 Result<void> Events::add_snapshot(const Item& line) {
@@ -61,10 +83,18 @@ Result<void> Events::add_snapshot(const Item& line) {
   return {};
 }
 
-const recording::Source* Events::source_of(const Item& line) const {
+const recording::EventType* Events::type_of(const Item& line) const {
+  if (const auto number = line.number("type_id")) {
+    const auto known = ids_.find(*number);
+    return known == ids_.end() ? nullptr : &types_[known->second - 1];
+  }
   const auto known = by_name_.find(line.text_of("event"));
-  if (known == by_name_.end()) return nullptr;
-  return &sources_.all()[types_[known->second - 1].source - 1];
+  return known == by_name_.end() ? nullptr : &types_[known->second - 1];
+}
+
+const recording::Source* Events::source_of(const Item& line) const {
+  const recording::EventType* const type = type_of(line);
+  return type == nullptr ? nullptr : &sources_.all()[type->source - 1];
 }
 
 Result<void> Events::flush() {
@@ -102,7 +132,7 @@ Result<std::int64_t> Events::number_of(FieldType type, const Item& field) {
 
 Result<void> Events::add(const Item& line, const recording::SampleInfo& info,
                          const std::vector<recording::StackRef>& stacks) {
-  const recording::EventType& type = types_[by_name_.find(line.text_of("event"))->second - 1];
+  const recording::EventType& type = *type_of(line);
   const Item* const fields = line.find("fields");
   if (fields == nullptr || fields->items.size() != type.fields.size())
     return fail(ErrorCode::kFormat, "its fields are not those of its type");

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,8 @@ class Events {
   Events(const Sources& sources, Stacks& stacks, recording::Writer& writer)
       : sources_(sources), stacks_(stacks), writer_(writer) {}
 
-  // Errors of each: kFormat for a line that is broken; the writer's.
+  // Errors of each: kFormat for a line that is broken; kUnsupported for a type that no number tells
+  // from another one of its name; the writer's.
   [[nodiscard]] Result<void> add_type(const Item& line);
   [[nodiscard]] Result<void> add_snapshot(const Item& line);
   // Null: there is no such type.
@@ -29,6 +32,10 @@ class Events {
   [[nodiscard]] Result<void> flush();
 
  private:
+  // Of an event, by its number or, where it has none, by its name. Null: there is none.
+  [[nodiscard]] const recording::EventType* type_of(const Item& line) const;
+  [[nodiscard]] Result<void> check_name(const recording::EventType& type,
+                                        std::optional<std::uint64_t> number) const;
   [[nodiscard]] Result<std::int64_t> number_of(recording::FieldType type, const Item& field);
   [[nodiscard]] Result<void> begin_row(std::uint32_t type, const Item& line);
 
@@ -36,7 +43,9 @@ class Events {
   Stacks& stacks_;
   recording::Writer& writer_;
   std::vector<recording::EventType> types_;                    // by id - 1
-  std::map<std::string, std::uint32_t, std::less<>> by_name_;  // ids
+  std::map<std::string, std::uint32_t, std::less<>> by_name_;  // the first of that name
+  std::map<std::uint64_t, std::uint32_t> ids_;                 // by the file's numbers
+  std::set<std::string, std::less<>> numbered_;                // names that have numbers
   std::map<std::uint64_t, std::uint32_t> snapshots_;           // by the file's numbers
   recording::EventBatch batch_;                                // those that wait
 };

@@ -142,9 +142,13 @@ class LinesImport {
     Events events;
   };
 
-  // A line that is broken is left out. Errors: the writer's.
+  // A line that is broken is left out. Errors: kUnsupported for a file that is refused because of
+  // it; the writer's.
   Result<void> take_or_leave(std::string_view line) {
     const auto taken = take(line);
+    if (!taken && taken.error().code == ErrorCode::kUnsupported)
+      return fail(ErrorCode::kUnsupported, "{}: line {}: {}", input_.name, number_,
+                  taken.error().message);
     if (taken || taken.error().code != ErrorCode::kFormat) return taken;
     faults_.add(fmt::format("line {}", number_), taken.error().message);
     return {};
@@ -218,7 +222,7 @@ class LinesImport {
 
   Result<void> add_sample(const Line& parts) {
     const Item& line = parts.members;
-    const recording::Source* const source = sources_.find(line.text_of("source"));
+    const recording::Source* const source = sources_.find(line, "source");
     const auto disposition =
         enumerator_up_to(static_cast<wire::Disposition>(recording::kDispositionCount - 1),
                          line.text_of("disposition"));

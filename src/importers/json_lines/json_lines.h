@@ -13,7 +13,8 @@ namespace ringside::importers {
 // is unknown what is lost, as in a recording that was cut.
 [[nodiscard]] Likeness json_lines_likeness(const Input& input, const ImportOptions& options);
 
-// Errors: kFormat where there is no sample and no event; the target's.
+// Errors: kFormat where there is no sample and no event; kUnsupported where two sources, or types of
+// events, have one name and no ids; the target's.
 [[nodiscard]] Result<Imported> import_json_lines(std::span<const Input> inputs,
                                                  const ImportOptions& options, Target& target);
 

@@ -161,6 +161,47 @@ TEST_F(JsonLinesImport, BlanksAndAnotherOrderAreRead) {
   EXPECT_EQ(recorded.samples[1].frames, Texts{"lost"});
 }
 
+constexpr std::string_view kSourceTail =
+    R"("kind":"cpu","value_types":[{"name":"ticks","unit":"ticks"}]})"
+    "\n";
+std::string first_line() { return std::string(kHead).substr(0, std::string(kHead).find('\n') + 1); }
+std::string source(const std::string& members) {
+  return "{\"source_type\":" + members + "," + std::string(kSourceTail);
+}
+std::string type_of_events(const std::string& members, const std::string& field) {
+  return "{\"event_type\":" + members + R"(,"field_types":[{"name":")" + field +
+         R"(","type":"integer","unit":"events"}]})" + "\n";
+}
+
+TEST_F(JsonLinesImport, SourcesAndTypesOfOneNameHaveIds) {
+  const std::string sources = source(R"("a","id":4)") + source(R"("a","id":9)") + source("\"\"");
+  const std::string types = type_of_events(R"("e","id":2,"source":"a","source_id":9)", "x") +
+                            type_of_events(R"("e","id":5,"source":"")", "y");
+  const auto imported = read(
+      first_line() + sources + types + sample("") + sample(R"("source":"a","source_id":9,)") +
+      sample(R"("source":"",)") +
+      R"({"event":"e","type_id":5,"time":5,"fields":{"y":1},"stacks":[]})" + "\n" +
+      R"({"statistics":"a","source_id":9,"due":3,"lost":0,"late":1,"duration_ns":1,"counters":{}})");
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(imported->warnings, IsEmpty());
+  ASSERT_EQ(recorded.samples.size(), 3u);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(recorded.samples[i].info.source, i + 1);
+  ASSERT_EQ(recorded.happened.size(), 1u);
+  EXPECT_EQ(recorded.event_types[1].source, 3u);
+  EXPECT_THAT(recorded.happened[0].fields, ElementsAre("y 1"));
+  EXPECT_EQ(recorded.statistics_of.size(), 1u);
+  EXPECT_EQ(recorded.statistics_of[2].late, 1u);
+}
+
+TEST_F(JsonLinesImport, WhatNoIdTellsApartIsRefused) {
+  EXPECT_EQ(read(first_line() + source("\"a\"") + source("\"a\"") + sample("")).error().message,
+            "input: line 3: two sources are called a, and no id tells them apart: export the "
+            "recording again");
+  const std::string other = type_of_events(R"("request","source":"cpu")", "x");
+  EXPECT_THAT(read(kHead + other + sample("")).error().message,
+              HasSubstr("line 7: two types of events are called request"));
+}
+
 // Those of several vCPUs are not in order of time.
 TEST_F(JsonLinesImport, NamesOfThreadsChange) {
   using Lines = std::vector<std::pair<std::uint64_t, std::string>>;

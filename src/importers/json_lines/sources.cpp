@@ -50,6 +50,7 @@ Result<void> Sources::add(const Item& line) {
                          clock->number("frequency").value_or(0)});
     source.clock = known->second;
   }
+  RINGSIDE_TRY(add_name(source, line.number("id")));
   sources_.push_back(std::move(source));
   return {};
 }
@@ -59,11 +60,32 @@ Result<void> Sources::begin(recording::Writer& writer) const {
   return {};
 }
 
-const recording::Source* Sources::find(std::string_view name) const {
-  if (name.empty()) return sources_.empty() ? nullptr : &sources_.front();
-  const auto found = std::find_if(sources_.begin(), sources_.end(),
-                                  [&](const recording::Source& one) { return one.name == name; });
-  return found == sources_.end() ? nullptr : &*found;
+// All of one name have numbers, or it is not known of which one a sample is.
+Result<void> Sources::add_name(const recording::Source& source,
+                               std::optional<std::uint64_t> number) {
+  if (number && ids_.contains(*number))
+    return fail(ErrorCode::kFormat, "another source has its id");
+  const auto [known, added] = by_name_.try_emplace(source.name, source.id);
+  const bool has_numbers = number && (added || numbered_.contains(source.name));
+  if (!added && !has_numbers)
+    return fail(ErrorCode::kUnsupported,
+                "two sources are called {}, and no id tells them apart: export the recording again",
+                source.name);
+  if (!number) return {};
+  ids_.emplace(*number, source.id);
+  numbered_.insert(source.name);
+  return {};
+}
+
+const recording::Source* Sources::find(const Item& line, std::string_view member) const {
+  if (const auto number = line.number("source_id")) {
+    const auto known = ids_.find(*number);
+    return known == ids_.end() ? nullptr : &sources_[known->second - 1];
+  }
+  const Item* const name = line.find(member);
+  if (name == nullptr) return sources_.empty() ? nullptr : &sources_.front();
+  const auto known = by_name_.find(name->text);
+  return known == by_name_.end() ? nullptr : &sources_[known->second - 1];
 }
 
 std::uint32_t Sources::clock(std::uint64_t number) const {
@@ -72,7 +94,7 @@ std::uint32_t Sources::clock(std::uint64_t number) const {
 }
 
 Result<void> Sources::add_statistics(const Item& line) {
-  const recording::Source* const source = find(line.text_of("statistics"));
+  const recording::Source* const source = find(line, "statistics");
   if (source == nullptr) return fail(ErrorCode::kFormat, "its source is not described");
   recording::Statistics statistics;
   statistics.source = source->id;
