@@ -45,6 +45,7 @@ class Names final : public recording::Visitor {
   [[nodiscard]] Result<void> write(Sink& sink) {
     for (const auto& [id, source] : sources) shared.sources.add(source.name);
     for (const auto& [id, type] : event_types) shared.event_types.add(type.name);
+    for (const auto& [id, image] : images) shared.images.add(image.name);
     for (const auto& [id, source] : sources)
       RINGSIDE_TRY(sink.write(source_line(source, clocks, shared) + "\n"));
     for (const auto& [id, type] : event_types) {
@@ -72,7 +73,7 @@ class Lines final : public recording::SampleVisitor {
   Lines(profile::FrameNamer& namer, const Names& names, Sink& sink)
       : namer_(namer), named_(names), sink_(sink) {}
 
-  void image(const recording::ImageInfo& value) override { write(image_line(value)); }
+  void image(const recording::ImageInfo& value) override { write(image_line(value, named_.shared)); }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     recording::RecordedFrame frame = value;
     named_.kernels.place(frame, epoch_);
@@ -226,7 +227,12 @@ class Lines final : public recording::SampleVisitor {
       namer_.name({frame, of, mapping != named_.mappings.end() ? &mapping->second : nullptr},
                   named);
     }
-    frames_.add(frame, of, named);
+    frames_.add(frame, of == nullptr ? "" : image_member(*of), named);
+  }
+
+  [[nodiscard]] std::string image_member(const recording::ImageInfo& image) const {
+    return fmt::format(R"("image":{}{},)", json_string(image.name),
+                       named_.shared.images.number("image_id", image.name, image.id));
   }
 
   std::string stacks(const recording::Sample& sample) {

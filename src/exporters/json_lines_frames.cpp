@@ -26,13 +26,11 @@ std::string text_of(const profile::SourceLine& line) {
 
 }  // namespace
 
-void JsonFrames::add(const recording::RecordedFrame& frame, const recording::ImageInfo* image,
+void JsonFrames::add(const recording::RecordedFrame& frame, std::string_view image,
                      const profile::NamedFrame& named) {
   const std::string place =
       fmt::format(R"({{"address":"{}","exact":{},"kind":"{}",{}"rule":"{}")", frame.address,
-                  frame.exact, text_of(frame.kind),
-                  image == nullptr ? "" : fmt::format(R"("image":{},)", json_string(image->name)),
-                  name_of(frame.source));
+                  frame.exact, text_of(frame.kind), image, name_of(frame.source));
   Parts parts{place, {}, {}, frame.inlined};
   for (std::size_t i = 0; i < named.functions.size(); ++i) {
     const profile::SourceLine line =

@@ -14,8 +14,8 @@ namespace ringside::exporters {
 // The frames of a recording and its stacks, as objects of JSON Lines.
 class JsonFrames {
  public:
-  // The next frame of the recording. `image` is null where it is in none.
-  void add(const recording::RecordedFrame& frame, const recording::ImageInfo* image,
+  // The next frame of the recording. `image` is its members for that, each with a comma behind it.
+  void add(const recording::RecordedFrame& frame, std::string_view image,
            const profile::NamedFrame& named);
   // The next node of its stacks.
   void add(const recording::StackNode& node) { nodes_.push_back(node); }

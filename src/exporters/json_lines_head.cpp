@@ -92,10 +92,10 @@ std::string event_type_line(const recording::EventType& type, const recording::S
                      json_string(source.name), names.sources.number("source_id", source.name, source.id), fields);
 }
 
-std::string image_line(const recording::ImageInfo& image) {
+std::string image_line(const recording::ImageInfo& image, const LineNames& names) {
   return fmt::format(
-      R"({{"image":{},"path":{},"load_bias":"{:#x}"{}{}{}{}}})", json_string(image.name),
-      json_string(image.path), image.load_bias, member("build_id", hexadecimal(image.build_id)),
+      R"({{"image":{}{},"path":{},"load_bias":"{:#x}"{}{}{}{}}})", json_string(image.name),
+      names.images.number("id", image.name, image.id), json_string(image.path), image.load_bias, member("build_id", hexadecimal(image.build_id)),
       image.code_hash == 0 ? "" : fmt::format(",\"code_hash\":\"{:#x}\"", image.code_hash),
       member("size", image.size),
       image.arch == Arch::kUnknown ? "" : member("arch", arch::name_of(image.arch)));

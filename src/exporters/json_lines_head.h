@@ -27,6 +27,7 @@ class SharedNames {
 struct LineNames {
   SharedNames sources;
   SharedNames event_types;
+  SharedNames images;
 };
 
 [[nodiscard]] std::string header_line(const recording::Header& header);
@@ -36,6 +37,6 @@ struct LineNames {
                                       const LineNames& names);
 [[nodiscard]] std::string event_type_line(const recording::EventType& type,
                                           const recording::Source& source, const LineNames& names);
-[[nodiscard]] std::string image_line(const recording::ImageInfo& image);
+[[nodiscard]] std::string image_line(const recording::ImageInfo& image, const LineNames& names);
 
 }  // namespace ringside::exporters

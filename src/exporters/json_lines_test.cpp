@@ -142,6 +142,31 @@ TEST(JsonLines, IdsStandWhereNamesAreNoneOfOneAlone) {
   EXPECT_EQ(number(11, "source_id"), 2);
 }
 
+TEST(JsonLines, ImagesOfOneNameHaveIds) {
+  const recording::testing::TempDir dir;
+  auto writer = recording::Writer::create(dir / "t.data", {});
+  ASSERT_TRUE(writer);
+  std::vector<recording::RecordedFrame> frames(3);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    recording::ImageInfo image;
+    image.name = i == 1 ? "one" : "prog";
+    image.path = fmt::format("/{}", i);
+    frames[i].image = *writer->add_image(image);
+    frames[i].address = {i};
+  }
+  const recording::StackRef stack = writer->add_stack(frames);
+  ASSERT_TRUE(writer->add_sample({}, {&stack, 1}, {}));
+  ASSERT_TRUE(writer->finish());
+  Namer namer;
+  const std::vector<json> lines = exported(dir, namer);
+  ASSERT_EQ(lines.size(), 6u);
+  const json& all = lines[5]["stacks"][0]["frames"];
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    EXPECT_EQ(lines[2 + i].value("id", 0), i == 1 ? 0 : static_cast<int>(i + 1));
+    EXPECT_EQ(all[i].value("image_id", 0), lines[2 + i].value("id", 0));
+  }
+}
+
 // They are of one object where they stand at one place.
 TEST(JsonLines, InlinedFunctionsThatWereRecorded) {
   const recording::testing::TempDir dir;

@@ -23,12 +23,20 @@ class Images {
     bool has_names = false;
     bool has_file = false;
   };
-  // The first of that name. Null: there is none.
-  [[nodiscard]] const Known* find(std::string_view name) const;
+  // That of a frame, by its number or, where it has none, by its name. Where several have the name,
+  // it is an image without a file. Null: there is none. Errors: the writer's.
+  [[nodiscard]] Result<const Known*> find(const Item& frame);
 
  private:
   recording::Writer& writer_;
-  std::map<std::string, Known, std::less<>> images_;
+  struct Named {
+    Known known;
+    bool is_doubtful = false;  // it has a file, and another one has the name
+  };
+
+  std::size_t count_ = 0;
+  std::map<std::string, Named, std::less<>> images_;  // the first of that name
+  std::map<std::uint64_t, Known> numbered_;  // by the file's numbers
 };
 
 }  // namespace ringside::importers::json_lines

@@ -202,6 +202,26 @@ TEST_F(JsonLinesImport, WhatNoIdTellsApartIsRefused) {
               HasSubstr("line 7: two types of events are called request"));
 }
 
+// The file of another one would be shown as its source.
+TEST_F(JsonLinesImport, ImagesOfOneNameHaveIds) {
+  const std::string image = R"({"image":"prog","id":NUMBER,"path":"/NUMBER/prog","load_bias":"0x0"})"
+                            "\n";
+  const auto numbered = [&](const char* number) {
+    std::string text = image;
+    for (int i = 0; i < 2; ++i) text.replace(text.find("NUMBER"), 6, number);
+    return text;
+  };
+  const auto of = [](const char* more) { return frame("0x30", "\"f\"", more, "prog"); };
+  ASSERT_TRUE(read(kHead + numbered("4") + numbered("7") +
+                   sample("", of(R"(,"image_id":7)") + "," + of(R"(,"image_id":4)"))));
+  EXPECT_EQ(recorded.images.size(), 4u);
+  EXPECT_EQ(recorded.images[recorded.frames[2].image - 1].path, "/7/prog");
+  EXPECT_EQ(recorded.images[recorded.frames[1].image - 1].path, "/4/prog");
+  ASSERT_TRUE(read(kHead + numbered("4") + numbered("7") + sample("", of(""))));
+  EXPECT_EQ(recorded.samples[0].frames, Texts{"[prog] f"});
+  EXPECT_EQ(recorded.images[recorded.frames[1].image - 1].path, "");
+}
+
 // Those of several vCPUs are not in order of time.
 TEST_F(JsonLinesImport, NamesOfThreadsChange) {
   using Lines = std::vector<std::pair<std::uint64_t, std::string>>;

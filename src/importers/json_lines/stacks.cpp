@@ -94,8 +94,7 @@ Result<void> Stacks::add_frame(const Item& item) {
   frame.kind = *kind;
   frame.source = by_name<FrameSource>(kFrameSourceCount, item.text_of("rule"))
                      .value_or(FrameSource::kRegisters);
-  const Item* const image = item.find("image");
-  const Images::Known* const known = image == nullptr ? nullptr : images_.find(image->text);
+  RINGSIDE_ASSIGN(const Images::Known* const known, images_.find(item));
   if (known != nullptr && (known->has_names || !functions->items.empty())) frame.image = known->id;
   budget_.add_frame();
   if (functions->items.empty()) {

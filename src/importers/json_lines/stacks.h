@@ -15,7 +15,7 @@ namespace ringside::importers::json_lines {
 class Stacks {
  public:
   // Both must outlive it.
-  Stacks(const Images& images, recording::Writer& writer) : images_(images), writer_(writer) {}
+  Stacks(Images& images, recording::Writer& writer) : images_(images), writer_(writer) {}
 
   // Those that `text` has, an array of JSON. Valid until the next call. Errors: kFormat for what is
   // no array of stacks, or where there is no room for more; the writer's.
@@ -34,7 +34,7 @@ class Stacks {
   [[nodiscard]] Result<void> add_frame(const Item& frame);
   [[nodiscard]] Result<std::uint32_t> text(std::string_view name);
 
-  const Images& images_;
+  Images& images_;
   recording::Writer& writer_;
   StackBudget budget_;
   std::unordered_map<std::string, std::vector<recording::StackRef>> known_;
