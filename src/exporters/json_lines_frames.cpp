@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "exporters/parts/json_text.h"
 #include "formats/json_lines.h"
 
@@ -53,49 +50,54 @@ JsonFrames::Frame JsonFrames::frame_of(const Parts& parts) {
   return frame;
 }
 
-// Both have functions.
-JsonFrames::Frame JsonFrames::joined(const Frame& outer, const Frame& inlined) {
-  const auto functions_of = [](const Frame& frame) {
-    return std::string_view(frame.text)
-        .substr(frame.place_size + kFunctions.size(), frame.functions_size);
-  };
-  const auto lines_of = [](const Frame& frame) {
-    const std::size_t at =
-        frame.place_size + kFunctions.size() + frame.functions_size + kLines.size();
-    return std::string_view(frame.text).substr(at, frame.lines_size);
-  };
-  return frame_of({outer.place(), fmt::format("{},{}", functions_of(outer), functions_of(inlined)),
-                   fmt::format("{},{}", lines_of(outer), lines_of(inlined)), outer.inlined});
-}
-
 std::string JsonFrames::frame(std::size_t id) const { return id == 0 ? "null" : frames_[id].text; }
 
-void JsonFrames::append_stack(std::uint32_t node, std::string& out) const {
-  std::optional<Frame> open;  // inlined into the frame that comes next
-  const auto append = [&](const Frame& frame) {
-    if (!out.empty()) out += ',';
-    out += frame.text;
-  };
-  for (; node != 0; node = nodes_[node].parent) {
-    const Frame& frame = frames_[nodes_[node].frame];
-    const bool is_joined = open && open->place() == frame.place() && frame.functions_size != 0;
-    if (open && !is_joined) append(*open);
-    if (!frame.inlined && !is_joined) {
-      open.reset();
-      append(frame);
-      continue;
-    }
-    open = is_joined ? joined(frame, *open) : frame;
-    if (open->inlined) continue;
-    append(*open);
-    open.reset();
+// All have functions where there are several.
+void JsonFrames::append(const std::vector<const Frame*>& run, std::string& out) {
+  if (!out.empty()) out += ',';
+  const Frame& outermost = *run.back();
+  if (run.size() == 1) {
+    out += outermost.text;
+    return;
   }
-  if (open) append(*open);
+  Parts parts{outermost.place(), {}, {}, outermost.inlined};
+  for (auto frame = run.rbegin(); frame != run.rend(); ++frame) {
+    const std::string_view text = (*frame)->text;
+    const std::size_t functions = (*frame)->place_size + kFunctions.size();
+    const std::size_t lines = functions + (*frame)->functions_size + kLines.size();
+    const std::string_view comma = frame == run.rbegin() ? "" : ",";
+    parts.functions.append(comma).append(text.substr(functions, (*frame)->functions_size));
+    parts.lines.append(comma).append(text.substr(lines, (*frame)->lines_size));
+  }
+  out += frame_of(parts).text;
 }
 
-std::string JsonFrames::stack(const recording::StackRef& ref) const {
-  std::string frames;
-  if (ref.node < nodes_.size()) append_stack(ref.node, frames);  // kLostStack is not
+void JsonFrames::append_stack(std::uint32_t node, std::string& out) const {
+  std::vector<const Frame*> run;  // inlined into the frame that comes next
+  for (; node != 0; node = nodes_[node].parent) {
+    const Frame& frame = frames_[nodes_[node].frame];
+    const bool is_joined = !run.empty() && run.back()->place() == frame.place() &&
+                           frame.functions_size != 0 && run.back()->functions_size != 0;
+    if (!is_joined && !run.empty()) {
+      append(run, out);
+      run.clear();
+    }
+    run.push_back(&frame);
+    if (frame.inlined) continue;
+    append(run, out);
+    run.clear();
+  }
+  if (!run.empty()) append(run, out);
+}
+
+std::string JsonFrames::stack(const recording::StackRef& ref) {
+  if (ref.node < nodes_.size() && ref.node != last_node_) {  // kLostStack is not
+    last_frames_.clear();
+    append_stack(ref.node, last_frames_);
+    last_node_ = ref.node;
+  }
+  const std::string_view frames =
+      ref.node < nodes_.size() && ref.node != 0 ? std::string_view(last_frames_) : "";
   const std::string role = ref.role == recording::StackRole::kOwn
                                ? ""
                                : fmt::format(R"("role":"{}",)", recording::name_of(ref.role));

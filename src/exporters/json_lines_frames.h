@@ -24,7 +24,7 @@ class JsonFrames {
   [[nodiscard]] std::string frame(std::size_t id) const;
   // Functions that an importer has recorded as frames of their own, inlined into the next one, are
   // of its object.
-  [[nodiscard]] std::string stack(const recording::StackRef& ref) const;
+  [[nodiscard]] std::string stack(const recording::StackRef& ref);
 
  private:
   struct Frame {
@@ -44,11 +44,14 @@ class JsonFrames {
     bool inlined = false;
   };
   [[nodiscard]] static Frame frame_of(const Parts& parts);
-  [[nodiscard]] static Frame joined(const Frame& outer, const Frame& inlined);
+  // The object of frames at one place, of which each is inlined into the next one.
+  static void append(const std::vector<const Frame*>& run, std::string& out);
   void append_stack(std::uint32_t node, std::string& out) const;
 
   std::vector<Frame> frames_{1};  // by id
   std::vector<recording::StackNode> nodes_{1};
+  std::uint32_t last_node_ = 0;  // samples with one stack often stand one behind the other
+  std::string last_frames_;      // its text
 };
 
 }  // namespace ringside::exporters

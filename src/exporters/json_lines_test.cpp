@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/testing/time_limits.h"
 #include "recording/recording_test_util.h"
 
 namespace ringside::exporters {
@@ -196,6 +198,37 @@ TEST(JsonLines, InlinedFunctionsThatWereRecorded) {
   EXPECT_EQ(all[1]["functions"], json::parse(R"(["other"])"));
   EXPECT_EQ(all[1]["inlined"], true);
   EXPECT_EQ(all[2]["functions"], json::parse(R"(["g"])"));
+}
+
+// Each sample has all of them: their text is made once, and grows by one function a frame.
+TEST(JsonLines, ALongChainOfInlinedFunctionsIsWrittenSoon) {
+  constexpr std::size_t kFrames = 20'000;
+  constexpr int kSamples = 20;
+  const recording::testing::TempDir dir;
+  auto writer = recording::Writer::create(dir / "t.data", {});
+  ASSERT_TRUE(writer);
+  std::vector<recording::RecordedFrame> frames(kFrames);
+  for (recording::RecordedFrame& frame : frames) {
+    frame.function = *writer->add_text("f");
+    frame.inlined = true;
+  }
+  frames.back().inlined = false;
+  const recording::StackRef stack = writer->add_stack(frames);
+  for (int i = 0; i < kSamples; ++i) ASSERT_TRUE(writer->add_sample({}, {&stack, 1}, {}));
+  ASSERT_TRUE(writer->finish());
+  Namer namer;
+  auto reader = recording::Reader::open(dir / "t.data");
+  ASSERT_TRUE(reader);
+  StringSink sink;
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(write_json_lines(*reader, namer, sink));
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            ringside::testing::scaled(std::chrono::seconds(2)));
+  const std::vector<json> lines = parse_lines(sink.text());
+  ASSERT_EQ(lines.size(), 2u + kSamples);
+  const json& all = lines.back()["stacks"][0]["frames"];
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0]["functions"].size(), kFrames);
 }
 
 TEST(JsonLines, WritesEverySample) {
