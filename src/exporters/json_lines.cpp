@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "base/byte_reader.h"
+#include "base/text.h"
 #include "exporters/json_lines_frames.h"
 #include "exporters/json_lines_head.h"
 #include "exporters/parts/json_text.h"
@@ -263,12 +265,8 @@ class Lines final : public recording::SampleVisitor {
   std::string field(recording::FieldType type, const recording::EventColumn& column,
                     std::size_t row) {
     using recording::FieldType;
-    if (type == FieldType::kBytes) {
-      std::string digits;
-      for (const char byte : column.bytes_at(row))
-        digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-      return json_string(digits);
-    }
+    if (type == FieldType::kBytes)
+      return json_string(hex_text(as_bytes(column.bytes_at(row))));
     const std::int64_t number = column.number(row);
     const auto id = static_cast<std::size_t>(number);
     switch (type) {

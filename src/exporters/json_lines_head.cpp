@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "arch/arch_info.h"
+#include "base/text.h"
 #include "exporters/parts/json_text.h"
 #include "formats/json_lines.h"
 
@@ -23,12 +24,6 @@ std::string member(std::string_view name, std::string_view text) {
 
 std::string member(std::string_view name, std::uint64_t number) {
   return number == 0 ? "" : fmt::format(",\"{}\":{}", name, number);
-}
-
-std::string hexadecimal(const std::vector<std::byte>& bytes) {
-  std::string digits;
-  for (const std::byte byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned>(byte));
-  return digits;
 }
 
 }  // namespace
@@ -95,7 +90,7 @@ std::string event_type_line(const recording::EventType& type, const recording::S
 std::string image_line(const recording::ImageInfo& image, const LineNames& names) {
   return fmt::format(
       R"({{"image":{}{},"path":{},"load_bias":"{:#x}"{}{}{}{}}})", json_string(image.name),
-      names.images.number("id", image.name, image.id), json_string(image.path), image.load_bias, member("build_id", hexadecimal(image.build_id)),
+      names.images.number("id", image.name, image.id), json_string(image.path), image.load_bias, member("build_id", hex_text(image.build_id)),
       image.code_hash == 0 ? "" : fmt::format(",\"code_hash\":\"{:#x}\"", image.code_hash),
       member("size", image.size),
       image.arch == Arch::kUnknown ? "" : member("arch", arch::name_of(image.arch)));

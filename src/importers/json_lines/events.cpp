@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/whole_number.h"
+#include "base/byte_reader.h"
 #include "formats/json_lines.h"
 
 namespace ringside::importers::json_lines {
@@ -14,13 +14,6 @@ constexpr std::size_t kMostTypes = 1000;  // readers take 1024
 constexpr std::size_t kMostSnapshots = 1 << 16;
 constexpr std::size_t kMostWaiting = 4096;  // rows
 constexpr std::size_t kLongestName = 4096;  // bytes
-
-std::string bytes_of(std::string_view digits) {
-  std::string bytes;
-  for (; digits.size() >= 2; digits.remove_prefix(2))
-    bytes += static_cast<char>(whole_number<std::uint8_t>(digits.substr(0, 2), 16).value_or(0));
-  return bytes;
-}
 
 }  // namespace
 
@@ -137,10 +130,14 @@ Result<void> Events::add(const Item& line, const recording::SampleInfo& info,
   if (fields == nullptr || fields->items.size() != type.fields.size())
     return fail(ErrorCode::kFormat, "its fields are not those of its type");
   std::vector<std::int64_t> numbers(type.fields.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    if (type.fields[i].type != FieldType::kBytes) {
+  std::vector<std::vector<std::byte>> bytes(type.fields.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (type.fields[i].type == FieldType::kBytes) {
+      RINGSIDE_ASSIGN(bytes[i], bytes_in(fields->items[i].text));
+    } else {
       RINGSIDE_ASSIGN(numbers[i], number_of(type.fields[i].type, fields->items[i]));
     }
+  }
   RINGSIDE_TRY(begin_row(type.id, line));
   batch_.times.push_back(info.time_ns);
   batch_.contexts.push_back(writer_.add_context(info, stacks));
@@ -149,7 +146,7 @@ Result<void> Events::add(const Item& line, const recording::SampleInfo& info,
   if (const Item* const key = line.find("key")) batch_.keys.push_back(key->bits);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (type.fields[i].type == FieldType::kBytes)
-      batch_.fields[i].bytes.push_back(bytes_of(fields->items[i].text));
+      batch_.fields[i].bytes.emplace_back(as_text(bytes[i]));
     else
       batch_.fields[i].numbers.push_back(numbers[i]);
   }

@@ -1,23 +1,12 @@
 #include "importers/json_lines/images.h"
 
 #include "arch/arch_info.h"
-#include "base/whole_number.h"
 
 namespace ringside::importers::json_lines {
 namespace {
 
 constexpr std::size_t kMostImages = 1 << 16;
 constexpr std::size_t kLongestPath = 4096;
-
-std::vector<std::byte> bytes_of(std::string_view digits) {
-  std::vector<std::byte> bytes;
-  for (; digits.size() >= 2; digits.remove_prefix(2)) {
-    const auto byte = whole_number<std::uint8_t>(digits.substr(0, 2), 16);
-    if (!byte) return {};
-    bytes.push_back(std::byte{*byte});
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -26,7 +15,7 @@ Result<bool> Images::add(const Item& line) {
   recording::ImageInfo image;
   image.name = line.text_of("image").substr(0, kLongestPath);
   image.path = line.text_of("path").substr(0, kLongestPath);
-  image.build_id = bytes_of(line.text_of("build_id").substr(0, 128));
+  RINGSIDE_ASSIGN(image.build_id, bytes_in(line.text_of("build_id").substr(0, 128)));
   image.arch = arch::arch_named(line.text_of("arch"));
   image.load_bias = line.address("load_bias").value_or(0);
   image.size = line.number("size").value_or(0);

@@ -13,7 +13,7 @@ class Images {
  public:
   explicit Images(recording::Writer& writer) : writer_(writer) {}
 
-  // False where there are too many of them. Errors: the writer's.
+  // False where there are too many of them. Errors: kFormat where it is broken; the writer's.
   [[nodiscard]] Result<bool> add(const Item& line);
 
   struct Known {

@@ -127,8 +127,12 @@ class LinesImport {
   }
 
   Result<void> add_image(const Item& line) {
-    RINGSIDE_ASSIGN(const bool is_added, recorded_->images.add(line));
-    if (!is_added) faults_.add(fmt::format("line {}", number_), "there are too many images");
+    const auto added = recorded_->images.add(line);
+    if (!added && added.error().code != ErrorCode::kFormat)
+      return tl::unexpected<Error>(added.error());
+    if (!added || !*added)
+      faults_.add(fmt::format("line {}", number_),
+                  added ? "there are too many images" : added.error().message);
     return {};
   }
 

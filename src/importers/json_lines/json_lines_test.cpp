@@ -222,6 +222,27 @@ TEST_F(JsonLinesImport, ImagesOfOneNameHaveIds) {
   EXPECT_EQ(recorded.images[recorded.frames[1].image - 1].path, "");
 }
 
+TEST_F(JsonLinesImport, BytesThatAreNoneAreAFaultOfTheirLine) {
+  const std::string type = R"({"event_type":"b","source":"cpu","field_types":[{"name":"raw",)"
+                           R"("type":"bytes","unit":"events"}]})"
+                           "\n";
+  const auto event = [](const char* digits) {
+    return R"({"event":"b","time":5,"fields":{"raw":")" + std::string(digits) +
+           R"("},"stacks":[]})" + "\n";
+  };
+  for (const char* const bad : {"0g", "0fa", "-1"}) {
+    const auto imported = read(kHead + type + event(bad) + event("0fA0") + statistics("1", "0"));
+    ASSERT_TRUE(imported) << imported.error().message;
+    EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr("at line 8: bytes have two")));
+    EXPECT_EQ(imported->records, 1u);
+  }
+  const std::string image = R"({"image":"x","path":"","load_bias":"0x0","build_id":"0g"})" "\n";
+  const auto imported = read(kHead + image + sample("") + statistics("3", "0"));
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr("at line 7: bytes have two")));
+  EXPECT_EQ(recorded.images.size(), 2u);
+}
+
 // Those of several vCPUs are not in order of time.
 TEST_F(JsonLinesImport, NamesOfThreadsChange) {
   using Lines = std::vector<std::pair<std::uint64_t, std::string>>;

@@ -149,6 +149,17 @@ std::optional<std::uint64_t> address_in(std::string_view text) {
   return text.starts_with("0x") ? whole_number<std::uint64_t>(text.substr(2), 16) : std::nullopt;
 }
 
+Result<std::vector<std::byte>> bytes_in(std::string_view digits) {
+  std::vector<std::byte> bytes;
+  for (std::string_view rest = digits; !rest.empty(); rest.remove_prefix(2)) {
+    const auto byte = rest.size() < 2 ? std::nullopt
+                                      : whole_number<std::uint8_t>(rest.substr(0, 2), 16);
+    if (!byte) return fail(ErrorCode::kFormat, "bytes have two hexadecimal digits each");
+    bytes.push_back(std::byte{*byte});
+  }
+  return bytes;
+}
+
 std::optional<std::uint64_t> Item::address(std::string_view member) const {
   return address_in(text_of(member));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct Item {
 };
 [[nodiscard]] bool is_whole_number(const Item& item);
 [[nodiscard]] std::optional<std::uint64_t> address_in(std::string_view text);
+// Two digits a byte, as hex_text() writes them. Errors: kFormat for other ones.
+[[nodiscard]] Result<std::vector<std::byte>> bytes_in(std::string_view digits);
 
 // The object that a line is. Errors: kFormat for what is none, or has more in it than any line.
 [[nodiscard]] Result<Item> parse_line(std::string_view line);
