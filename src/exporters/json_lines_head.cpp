@@ -41,12 +41,16 @@ std::string header_line(const recording::Header& header) {
   std::vector<std::string> command;
   for (const std::string& argument : header.command_line) command.push_back(json_string(argument));
   return fmt::format(
-      R"({{"arch":"{}","guest_os":{},"kernel":{},"engine":{},"interval_ns":{},"vcpus":{}{}{}{}{}{}}})",
+      R"({{"arch":"{}","guest_os":{},"kernel":{},"engine":{},"interval_ns":{},"vcpus":{}{}{}{}{}{}{}{}{}}})",
       arch::name_of(header.arch), json_string(header.guest_os), json_string(header.kernel),
       json_string(header.engine), header.interval_ns, header.vcpu_count,
       member("start_wall_ns", header.start_wall_ns),
       member("start_monotonic_ns", header.start_monotonic_ns), member("host", header.host),
-      member("qemu", header.qemu_version),
+      member("qemu", header.qemu_version), member("kernel_release", header.kernel_release),
+      member("kernel_build_id", hex_text(header.kernel_build_id)),
+      header.deterministic_seed
+          ? fmt::format(",\"deterministic_seed\":{}", *header.deterministic_seed)
+          : "",
       command.empty() ? "" : fmt::format(",\"command_line\":[{}]", fmt::join(command, ",")));
 }
 

@@ -80,6 +80,24 @@ TEST(JsonLines, NamesThatComeLaterCount) {
   EXPECT_EQ(lines[4]["stacks"][0]["frames"][0]["functions"][0], "at_9010");
 }
 
+TEST(JsonLines, TheHeadHasWhatIsRecorded) {
+  const recording::testing::TempDir dir;
+  recording::Header header;
+  header.kernel_release = "6.1.0-9";
+  header.kernel_build_id = {std::byte{0x0f}, std::byte{0xa0}};
+  header.deterministic_seed = 0;
+  for (const bool is_recorded : {true, false}) {
+    auto writer =
+        recording::Writer::create(dir / "t.data", is_recorded ? header : recording::Header());
+    ASSERT_TRUE(writer && writer->add_sample({}, nullptr) && writer->finish());
+    Namer namer;
+    const json head = exported(dir, namer)[0];
+    EXPECT_EQ(head.value("kernel_release", ""), is_recorded ? "6.1.0-9" : "");
+    EXPECT_EQ(head.value("kernel_build_id", ""), is_recorded ? "0fa0" : "");
+    EXPECT_EQ(head.value("deterministic_seed", -1), is_recorded ? 0 : -1);
+  }
+}
+
 TEST(JsonLines, SaysWhatWasLost) {
   const recording::testing::TempDir dir;
   auto writer = recording::Writer::create(dir / "t.data", {});

@@ -199,6 +199,9 @@ class LinesImport {
     header.engine = line.text_of("engine");
     header.host = line.text_of("host");
     header.qemu_version = line.text_of("qemu");
+    header.kernel_release = line.text_of("kernel_release");
+    RINGSIDE_ASSIGN(header.kernel_build_id, bytes_in(line.text_of("kernel_build_id")));
+    header.deterministic_seed = line.number("deterministic_seed");
     header.interval_ns = line.number("interval_ns").value_or(0);
     header.start_wall_ns = line.number("start_wall_ns").value_or(0);
     header.start_monotonic_ns = line.number("start_monotonic_ns").value_or(0);

@@ -18,7 +18,8 @@ using Texts = std::vector<std::string>;
 
 constexpr const char* kHead =
     R"({"arch":"x86_64","guest_os":"linux","kernel":"6.1","engine":"gdb","interval_ns":1000,)"
-    R"("vcpus":2,"start_monotonic_ns":77,"host":"here","command_line":["qemu","-s"]})"
+    R"("vcpus":2,"start_monotonic_ns":77,"host":"here","command_line":["qemu","-s"],)"
+    R"("kernel_release":"6.1.0-9","kernel_build_id":"0fa0","deterministic_seed":0})"
     "\n"
     R"({"source_type":"cpu","kind":"cpu","period":1000,"engine":"gdb","value_types":)"
     R"([{"name":"ticks","unit":"ticks"}]})"
@@ -66,6 +67,9 @@ TEST_F(JsonLinesImport, ASampleHasAllThatItsLineHas) {
   EXPECT_THAT(imported->warnings, IsEmpty());
   EXPECT_EQ(recorded.header.kernel, "6.1");
   EXPECT_EQ(recorded.header.start_monotonic_ns, 77u);
+  EXPECT_EQ(recorded.header.kernel_release, "6.1.0-9");
+  EXPECT_EQ(recorded.header.kernel_build_id, (std::vector{std::byte{0x0f}, std::byte{0xa0}}));
+  EXPECT_EQ(recorded.header.deterministic_seed, 0u);
   EXPECT_EQ(recorded.header.command_line, (Texts{"qemu", "-s"}));
   EXPECT_EQ(recorded.images[0].build_id.size(), 2u);
   EXPECT_EQ(recorded.images[0].load_bias, 0x1000u);
