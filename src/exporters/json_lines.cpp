@@ -75,7 +75,9 @@ class Lines final : public recording::SampleVisitor {
   Lines(profile::FrameNamer& namer, const Names& names, Sink& sink)
       : namer_(namer), named_(names), sink_(sink) {}
 
-  void image(const recording::ImageInfo& value) override { write(image_line(value, named_.shared)); }
+  void image(const recording::ImageInfo& value) override {
+    write(image_line(value, named_.shared));
+  }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     recording::RecordedFrame frame = value;
     named_.kernels.place(frame, epoch_);
@@ -161,8 +163,8 @@ class Lines final : public recording::SampleVisitor {
     return fmt::format(
         R"({{"statistics":{}{},"due":{},"lost":{},"late":{},"duration_ns":{},"counters":{{{}}}}})",
         json_string(source.name),
-        named_.shared.sources.number("source_id", source.name, value.source), value.due, value.lost, value.late,
-        value.duration_ns, counters);
+        named_.shared.sources.number("source_id", source.name, value.source), value.due, value.lost,
+        value.late, value.duration_ns, counters);
   }
 
   // The members that say whose time a sample was; those that are not known are left out.
@@ -202,9 +204,8 @@ class Lines final : public recording::SampleVisitor {
                                       const recording::Source& source) const {
     std::string members;
     if (source.id != recording::kCpuSource)
-      members +=
-          fmt::format(R"("source":{}{},)", json_string(source.name),
-                      named_.shared.sources.number("source_id", source.name, source.id));
+      members += fmt::format(R"("source":{}{},)", json_string(source.name),
+                             named_.shared.sources.number("source_id", source.name, source.id));
     if (source.values.size() < 2) return members;
     members += R"("values":{)";
     for (std::size_t i = 0; i < source.values.size(); ++i) {
@@ -259,14 +260,14 @@ class Lines final : public recording::SampleVisitor {
                             field(type.fields[i].type, batch.fields[i], row));
     return fmt::format(R"({{"event":{}{},"time":{},{}"fields":{{{}}},"stacks":[{}]}})",
                        json_string(type.name),
-                       named_.shared.event_types.number("type_id", type.name, type.id), batch.times[row], members, fields, stacks(sample));
+                       named_.shared.event_types.number("type_id", type.name, type.id),
+                       batch.times[row], members, fields, stacks(sample));
   }
 
   std::string field(recording::FieldType type, const recording::EventColumn& column,
                     std::size_t row) {
     using recording::FieldType;
-    if (type == FieldType::kBytes)
-      return json_string(hex_text(as_bytes(column.bytes_at(row))));
+    if (type == FieldType::kBytes) return json_string(hex_text(as_bytes(column.bytes_at(row))));
     const std::int64_t number = column.number(row);
     const auto id = static_cast<std::size_t>(number);
     switch (type) {

@@ -73,12 +73,13 @@ std::string source_line(const recording::Source& source,
                                           member("name", clock->second.name),
                                           member("frequency", clock->second.frequency));
   return fmt::format(R"({{"source_type":{}{},"kind":"{}"{}{}{},"value_types":[{}]}})",
-                     json_string(source.name), names.sources.number("id", source.name, source.id), word(words::kSourceKinds, source.kind),
-                     member("period", source.period), member("engine", source.engine), of_clock,
-                     values);
+                     json_string(source.name), names.sources.number("id", source.name, source.id),
+                     word(words::kSourceKinds, source.kind), member("period", source.period),
+                     member("engine", source.engine), of_clock, values);
 }
 
-std::string event_type_line(const recording::EventType& type, const recording::Source& source, const LineNames& names) {
+std::string event_type_line(const recording::EventType& type, const recording::Source& source,
+                            const LineNames& names) {
   static_assert(words::kFieldTypes.size() ==
                 static_cast<std::size_t>(recording::kLastFieldType) + 1);
   std::string fields;
@@ -88,13 +89,15 @@ std::string event_type_line(const recording::EventType& type, const recording::S
                           recording::name_of(field.unit));
   return fmt::format(R"({{"event_type":{}{},"source":{}{},"field_types":[{}]}})",
                      json_string(type.name), names.event_types.number("id", type.name, type.id),
-                     json_string(source.name), names.sources.number("source_id", source.name, source.id), fields);
+                     json_string(source.name),
+                     names.sources.number("source_id", source.name, source.id), fields);
 }
 
 std::string image_line(const recording::ImageInfo& image, const LineNames& names) {
   return fmt::format(
       R"({{"image":{}{},"path":{},"load_bias":"{:#x}"{}{}{}{}}})", json_string(image.name),
-      names.images.number("id", image.name, image.id), json_string(image.path), image.load_bias, member("build_id", hex_text(image.build_id)),
+      names.images.number("id", image.name, image.id), json_string(image.path), image.load_bias,
+      member("build_id", hex_text(image.build_id)),
       image.code_hash == 0 ? "" : fmt::format(",\"code_hash\":\"{:#x}\"", image.code_hash),
       member("size", image.size),
       image.arch == Arch::kUnknown ? "" : member("arch", arch::name_of(image.arch)));

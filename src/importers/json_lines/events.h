@@ -32,7 +32,7 @@ class Events {
   [[nodiscard]] Result<void> flush();
 
  private:
-  // Of an event, by its number or, where it has none, by its name. Null: there is none.
+  // The event's, by its number or, where it has none, by its name. Null: there is none.
   [[nodiscard]] const recording::EventType* type_of(const Item& line) const;
   [[nodiscard]] Result<void> check_name(const recording::EventType& type,
                                         std::optional<std::uint64_t> number) const;

@@ -36,7 +36,7 @@ class Images {
 
   std::size_t count_ = 0;
   std::map<std::string, Named, std::less<>> images_;  // the first of that name
-  std::map<std::uint64_t, Known> numbered_;  // by the file's numbers
+  std::map<std::uint64_t, Known> numbered_;           // by the file's numbers
 };
 
 }  // namespace ringside::importers::json_lines

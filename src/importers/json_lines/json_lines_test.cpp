@@ -48,6 +48,11 @@ std::string frame(const std::string& address, const std::string& functions,
          R"(","rule":"ORC","functions":[)" + functions + "]" + more + "}";
 }
 
+std::string statistics(const char* due, const char* lost) {
+  return std::string(R"({"statistics":"cpu","due":)") + due + ",\"lost\":" + lost +
+         ",\"late\":0,\"duration_ns\":5,\"counters\":{}}\n";
+}
+
 class JsonLinesImport : public ImportTest {
  protected:
   Result<Imported> read(const std::string& text) { return import(import_json_lines, {text}); }
@@ -208,8 +213,9 @@ TEST_F(JsonLinesImport, WhatNoIdTellsApartIsRefused) {
 
 // The file of another one would be shown as its source.
 TEST_F(JsonLinesImport, ImagesOfOneNameHaveIds) {
-  const std::string image = R"({"image":"prog","id":NUMBER,"path":"/NUMBER/prog","load_bias":"0x0"})"
-                            "\n";
+  const std::string image =
+      R"({"image":"prog","id":NUMBER,"path":"/NUMBER/prog","load_bias":"0x0"})"
+      "\n";
   const auto numbered = [&](const char* number) {
     std::string text = image;
     for (int i = 0; i < 2; ++i) text.replace(text.find("NUMBER"), 6, number);
@@ -240,7 +246,8 @@ TEST_F(JsonLinesImport, BytesThatAreNoneAreAFaultOfTheirLine) {
     EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr("at line 8: bytes have two")));
     EXPECT_EQ(imported->records, 1u);
   }
-  const std::string image = R"({"image":"x","path":"","load_bias":"0x0","build_id":"0g"})" "\n";
+  const std::string image = R"({"image":"x","path":"","load_bias":"0x0","build_id":"0g"})"
+                            "\n";
   const auto imported = read(kHead + image + sample("") + statistics("3", "0"));
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_THAT(imported->warnings, ElementsAre(HasSubstr("at line 7: bytes have two")));
@@ -269,7 +276,7 @@ TEST_F(JsonLinesImport, NamesOfThreadsChange) {
   };
   EXPECT_EQ(names_of({{10, "sh"}, {30, "cat"}, {8, "sh"}, {40, "cat"}}), 3u);
   EXPECT_EQ(names_of({{10, "sh"}, {30, "cat"}, {8, "sh"}, {40, "sh"}}), 4u);
-  EXPECT_EQ(names_of({{10, "sh"}, {20, "sh"}, {15, "cat"}, {16, "cat"}, {18, "sh"}}), 4u);
+  EXPECT_EQ(names_of({{10, "sh"}, {20, "sh"}, {15, "cat"}, {16, "cat"}, {18, "sh"}}), 5u);
   EXPECT_EQ(names_of({{20, ""}, {10, "sh"}, {30, "sh"}}), 3u);
   EXPECT_EQ(names_of({{20, ""}, {30, ""}}), 0u);
 }
@@ -301,11 +308,6 @@ TEST_F(JsonLinesImport, BrokenLinesAreLeftOutAndTheirTicksAreLost) {
   EXPECT_EQ(recorded.statistics_of[1].lost, 4u);
 }
 
-std::string statistics(const char* due, const char* lost) {
-  return std::string(R"({"statistics":"cpu","due":)") + due + ",\"lost\":" + lost +
-         ",\"late\":0,\"duration_ns\":5,\"counters\":{}}\n";
-}
-
 TEST_F(JsonLinesImport, WithoutStatisticsItIsUnknownWhatIsLost) {
   const auto imported = read(kHead + sample("") + sample(""));
   ASSERT_TRUE(imported) << imported.error().message;
@@ -333,9 +335,10 @@ TEST_F(JsonLinesImport, FilesThatAreJoinedAreCountedTogether) {
 TEST_F(JsonLinesImport, MoreTicksThanWereDueAreReported) {
   const auto imported = read(kHead + sample("") + sample("") + statistics("4", "1"));
   ASSERT_TRUE(imported) << imported.error().message;
-  EXPECT_THAT(imported->warnings,
-              ElementsAre(HasSubstr("input: its lines have 3 more ticks or events of the source cpu "
-                                    "than were due")));
+  EXPECT_THAT(
+      imported->warnings,
+      ElementsAre(HasSubstr("input: its lines have 3 more ticks or events of the source cpu "
+                            "than were due")));
   EXPECT_EQ(recorded.statistics_of[1].due, 7u);
   EXPECT_EQ(recorded.statistics_of[1].lost, 1u);
 }

@@ -152,8 +152,8 @@ std::optional<std::uint64_t> address_in(std::string_view text) {
 Result<std::vector<std::byte>> bytes_in(std::string_view digits) {
   std::vector<std::byte> bytes;
   for (std::string_view rest = digits; !rest.empty(); rest.remove_prefix(2)) {
-    const auto byte = rest.size() < 2 ? std::nullopt
-                                      : whole_number<std::uint8_t>(rest.substr(0, 2), 16);
+    const auto byte =
+        rest.size() < 2 ? std::nullopt : whole_number<std::uint8_t>(rest.substr(0, 2), 16);
     if (!byte) return fail(ErrorCode::kFormat, "bytes have two hexadecimal digits each");
     bytes.push_back(std::byte{*byte});
   }

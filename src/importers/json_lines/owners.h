@@ -20,7 +20,7 @@ class Owners {
 
  private:
   static constexpr std::size_t kMostNames = 1 << 20;
-  // What a thread is called in lines from a time to another one, and until the next such time.
+  // A thread's name in lines from a time to another one, which holds until the next such time.
   struct Called {
     std::string comm;
     std::string cgroup;

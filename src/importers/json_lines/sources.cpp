@@ -121,7 +121,8 @@ Result<std::vector<std::string>> Sources::finish(recording::Writer& writer) {
   std::vector<std::string> sentences;
   if (statistics_.empty())
     sentences.emplace_back(
-        "the lines end without statistics: the recording or the file was cut, and it is unknown how "
+        "the lines end without statistics: the recording or the file was cut, and it is unknown "
+        "how "
         "many ticks are lost");
   for (auto& [source, statistics] : statistics_) {
     const Counted counted = counted_[source];

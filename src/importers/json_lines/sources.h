@@ -42,8 +42,8 @@ class Sources {
 
   std::vector<recording::Source> sources_;
   std::vector<recording::Clock> clocks_;
-  std::map<std::uint64_t, std::uint32_t> clock_ids_;  // by the file's numbers
-  std::map<std::uint64_t, std::uint32_t> ids_;        // the same, of those that have one
+  std::map<std::uint64_t, std::uint32_t> clock_ids_;           // by the file's numbers
+  std::map<std::uint64_t, std::uint32_t> ids_;                 // the same, of those that have one
   std::map<std::string, std::uint32_t, std::less<>> by_name_;  // the first of that name
   std::set<std::string, std::less<>> numbered_;                // names that have numbers
   struct Counted {

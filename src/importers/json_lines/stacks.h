@@ -39,7 +39,7 @@ class Stacks {
   StackBudget budget_;
   std::unordered_map<std::string, std::vector<recording::StackRef>> known_;
   std::size_t known_bytes_ = 0;
-  std::vector<recording::StackRef> refs_;  // of the last item
+  std::vector<recording::StackRef> refs_;         // of the last item
   std::vector<recording::RecordedFrame> frames_;  // reused; innermost first
   std::uint64_t cut_stacks_ = 0;
 };
