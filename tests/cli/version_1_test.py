@@ -11,7 +11,8 @@ import cli_case
 
 FOLDER = cli_case.HERE / "version-1"
 # The program of then did not write these members, and no lines of counts and sources.
-NEWER = re.compile(r'"address_space":"0x[0-9a-f]+",|"pause_ns":\d+,|^\{"(?:statistics|source_type)":.*\n|'
+NEWER = re.compile(r'"address_space":"0x[0-9a-f]+",|"pause_ns":\d+,|"image_id":\d+,|"id":\d+,|'
+                   r'^\{"(?:statistics|source_type)":.*\n|'
                    r',"(?:start_wall_ns|start_monotonic_ns|host|build_id|code_hash|size|arch)":[^{}]*(?=\}$)', re.MULTILINE)
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 

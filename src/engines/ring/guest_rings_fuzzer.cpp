@@ -72,7 +72,7 @@ std::unique_ptr<GuestRings> find_library(Ram& ram, bool is_mapped) {
 
 std::unique_ptr<GuestRings> find_redox(Ram& ram, const Tables& tables, bool says_words) {
   RedoxLayout layout;
-  layout.slice = {kVirtual};
+  layout.place = {kVirtual};
   layout.buf = 0;
   layout.tail = 8;
   layout.nmi_kcount = 16;
