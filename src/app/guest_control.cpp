@@ -43,7 +43,8 @@ session::Control::Wish GuestControl::poll() {
 void GuestControl::begun() {
   line_.clear();
   announce_(found_file_);
-  if (sample_lines_ && !sample_lines_->head().empty()) say_lines(sample_lines_->head());
+  const std::string head = sample_lines_ ? sample_lines_->head() : std::string();
+  if (!head.empty()) say_lines(head);
 }
 
 void GuestControl::sampled(const Sample& sample) {

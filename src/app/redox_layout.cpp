@@ -21,13 +21,21 @@ struct Found {
   std::uint64_t size = 0;  // bytes
 };
 
+// By its name in the file, else by its readable one or the end of that.
 std::optional<Found> find_symbol(const std::string& name, const elf::ElfFile& kernel) {
-  for (const elf::TableSymbol& symbol : kernel.all_symbols()) {
-    const std::string readable = symbols::demangle(symbol.name, symbols::DemangleStyle::kFull);
-    if (symbol.name == name || readable == name || readable.ends_with("::" + name))
-      return Found{readable, symbol.address.value, symbol.size};
-  }
-  return std::nullopt;
+  const auto all = kernel.all_symbols();
+  const auto readable = [](const elf::TableSymbol& symbol) {
+    return symbols::demangle(symbol.name, symbols::DemangleStyle::kFull);
+  };
+  auto symbol = std::find_if(all.begin(), all.end(),
+                             [&](const elf::TableSymbol& one) { return one.name == name; });
+  if (symbol == all.end())
+    symbol = std::find_if(all.begin(), all.end(), [&](const elf::TableSymbol& one) {
+      const std::string shown = readable(one);
+      return shown == name || shown.ends_with("::" + name);
+    });
+  if (symbol == all.end()) return std::nullopt;
+  return Found{readable(*symbol), symbol->address.value, symbol->size};
 }
 
 // A pointer each.

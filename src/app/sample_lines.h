@@ -8,8 +8,8 @@
 
 namespace ringside::app {
 
-// The lines of `profile -v`, as Emerald's profiler prints them while it samples (FORMATS: "Sample
-// N: M frames"); ours have the vCPU, the time and the time that the guest stood still behind.
+// The lines of `profile -v`, as Emerald's profiler prints them while it samples ("Sample N: M
+// frames"); ours have the vCPU, the time and the time that the guest stood still behind.
 class SampleLines {
  public:
   // `interval_ns`: 0 where ringside does not choose it.

@@ -22,7 +22,7 @@ const std::string kCompute(300, '\x11');
 const std::string kServer(300, '\x22');
 const std::string kFrames(40, '\x33');
 
-// A page as FORMATS.md gives it, field by field.
+// A page as Emerald's kernel writes it (libraries/kernel_user_link/src/process.rs), field by field.
 struct Page {
   std::uint64_t pid = 7;
   std::uint64_t image_base = 0x400000;

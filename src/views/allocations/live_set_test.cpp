@@ -21,7 +21,7 @@ class LiveSetTest : public ::testing::Test {
   RecentFrees frees;
 };
 
-// As FORMATS' rules have it: the stack is that of the alloc, the size the last one.
+// As Maestro's rules have it: the stack is that of the alloc, the size the last one.
 TEST_F(LiveSetTest, ABlockIsOfTheStackThatHasAllocatedIt) {
   LiveSet set = follow();
   set.allocate(0x10, 8, 0, kA);

@@ -205,21 +205,6 @@ class Comparer {
   std::optional<SeriesTest> series_;
 };
 
-// A command line of QEMU's without the files whose contents are the build, or that it writes.
-std::vector<std::string_view> without_files(const std::vector<std::string>& words) {
-  constexpr std::string_view kFiles[] = {"kernel", "initrd", "serial", "pidfile", "D"};
-  std::vector<std::string_view> kept;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string_view option = words[i];
-    while (option.starts_with('-')) option.remove_prefix(1);
-    kept.push_back(words[i]);
-    if (option != words[i] &&
-        std::find(std::begin(kFiles), std::end(kFiles), option) != std::end(kFiles))
-      ++i;
-  }
-  return kept;
-}
-
 // Returns how many were tested.
 std::size_t correct(std::vector<ComparedFunction>& functions,
                     ComparedShare ComparedFunction::*which) {
@@ -269,13 +254,6 @@ SampledFunctions::NameSet tested_names(const FunctionSums& before, const Functio
 std::size_t block_count(const SampledFunctions& before, const SampledFunctions& after) {
   if (!before.has_times() || !after.has_times()) return 0;
   return SeriesTest::blocks(SeriesTest::frequencies(std::min(before.rows(), after.rows())));
-}
-
-bool are_of_one_run(const recording::Header& before, const recording::Header& after) {
-  return before.deterministic_seed && before.deterministic_seed == after.deterministic_seed &&
-         before.interval_ns == after.interval_ns && before.arch == after.arch &&
-         before.qemu_version == after.qemu_version &&
-         without_files(before.command_line) == without_files(after.command_line);
 }
 
 Comparison compare(const FunctionSums& before, const FunctionSums& after, bool exact) {

@@ -97,10 +97,6 @@ enum class Verdict : std::uint8_t {
 [[nodiscard]] SampledFunctions::NameSet tested_names(const FunctionSums& before,
                                                      const FunctionSums& after);
 
-// Repetitions of each would give the same samples, and what QEMU was given differs at most in the
-// files of kernel and initramfs and in those that QEMU writes.
-[[nodiscard]] bool are_of_one_run(const recording::Header& before, const recording::Header& after);
-
 // `before` and `after` have as many blocks. Both have weight. `exact`: they are
 // are_of_one_run(), like each other, and have all of as many ticks.
 [[nodiscard]] Comparison compare(const FunctionSums& before, const FunctionSums& after,

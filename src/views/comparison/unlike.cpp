@@ -35,6 +35,21 @@ std::string machine_of(const std::vector<std::string>& command) {
   return text;
 }
 
+// A command line of QEMU's without the files whose contents are the build, or that it writes.
+std::vector<std::string_view> without_files(const std::vector<std::string>& words) {
+  constexpr std::string_view kFiles[] = {"kernel", "initrd", "serial", "pidfile", "D"};
+  std::vector<std::string_view> kept;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view option = words[i];
+    while (option.starts_with('-')) option.remove_prefix(1);
+    kept.push_back(words[i]);
+    if (option != words[i] &&
+        std::find(std::begin(kFiles), std::end(kFiles), option) != std::end(kFiles))
+      ++i;
+  }
+  return kept;
+}
+
 class Differences {
  public:
   void add(std::string_view what, const std::string& before, const std::string& after) {
@@ -75,6 +90,13 @@ std::vector<std::string> unlikeness(const SampledFunctions& before, const Sample
   found.add("host", old.host, now.host);
   found.add("machine", machine_of(old.command_line), machine_of(now.command_line));
   return std::move(found.texts);
+}
+
+bool are_of_one_run(const recording::Header& before, const recording::Header& after) {
+  return before.deterministic_seed && before.deterministic_seed == after.deterministic_seed &&
+         before.interval_ns == after.interval_ns && before.arch == after.arch &&
+         before.qemu_version == after.qemu_version &&
+         without_files(before.command_line) == without_files(after.command_line);
 }
 
 }  // namespace ringside::views

@@ -13,4 +13,8 @@ namespace ringside::views {
 [[nodiscard]] std::vector<std::string> unlikeness(const SampledFunctions& before,
                                                   const SampledFunctions& after);
 
+// Repetitions of each would give the same samples, and what QEMU was given differs at most in the
+// files of kernel and initramfs and in those that QEMU writes.
+[[nodiscard]] bool are_of_one_run(const recording::Header& before, const recording::Header& after);
+
 }  // namespace ringside::views
