@@ -38,6 +38,40 @@ std::optional<Found> find_symbol(const std::string& name, const elf::ElfFile& ke
   return Found{readable(*symbol), symbol->address.value, symbol->size};
 }
 
+// Nothing where the kernel has no such map, or its debug information does not say how it is made.
+std::optional<engines::ring::RedoxContextTable> context_table(symbols::DwarfTypes& types,
+                                                              const elf::ElfFile& kernel,
+                                                              std::uint64_t load_bias) {
+  constexpr const char* kMap = "DBG_ID_MAP";
+  const auto symbol = find_symbol(std::string("kernel::profiling::") + kMap, kernel);
+  const auto map = symbol ? types.type_of_variable(kMap) : std::nullopt;
+  const auto table = map ? types.part_of(*map, "RawTable<") : std::nullopt;
+  const auto inner = table ? types.part_of(table->type, "RawTableInner") : std::nullopt;
+  const auto entry = table ? types.type_parameter(table->type, "T") : std::nullopt;
+  if (!inner || !entry) return std::nullopt;
+  const auto ctrl = types.member(inner->type, "ctrl");
+  const auto bucket_mask = types.member(inner->type, "bucket_mask");
+  const auto items = types.member(inner->type, "items");
+  const auto bytes = types.size_of(*entry);
+  const auto id = types.member(*entry, "__0");
+  const auto length = types.member(*entry, "__1.len");
+  const auto text = types.member(*entry, "__1.xs");
+  const bool is_understood = ctrl && bucket_mask && items && bytes && id && length && text;
+  if (!is_understood || id->size != sizeof(std::uint32_t)) return std::nullopt;
+  engines::ring::RedoxContextTable found;
+  found.place = GuestVirt{symbol->address + load_bias + table->offset + inner->offset};
+  found.ctrl = ctrl->offset;
+  found.bucket_mask = bucket_mask->offset;
+  found.items = items->offset;
+  found.entry_bytes = *bytes;
+  found.id = id->offset;
+  found.length = length->offset;
+  found.length_bytes = length->size;
+  found.text = text->offset;
+  found.text_bytes = text->size;
+  return found;
+}
+
 // A pointer each.
 Result<std::optional<std::uint64_t>> array_size_of(const Found& symbol) {
   constexpr std::uint64_t kPointer = 8;
@@ -88,6 +122,7 @@ Result<engines::ring::RedoxLayout> redox_layout(const std::string& where,
   layout.nmi_kcount = kernel_samples->offset;
   layout.nmi_ucount = user_samples->offset;
   if (const auto words = member("words")) layout.words = words->offset;
+  layout.contexts = context_table(*types, *kernel, load_bias);
   return layout;
 }
 

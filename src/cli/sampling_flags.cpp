@@ -105,9 +105,10 @@ void add_guest(App& guest, app::SamplingSettings& settings, Counted counted) {
                   "address (kernel::profiling::BUFS_RAW; until 2026-04 kernel::profiling::BUFS)")
       ->type_name("SYMBOL");
   guest
-      .add_option("--context-names", settings.context_names,
-                  "With --redox-rings: names of the kernel's contexts: lines of an id, a space and "
-                  "a name")
+      .add_option(
+          "--context-names", settings.context_names,
+          "With --redox-rings: names of the kernel's contexts, instead of those in its memory: "
+          "lines of an id, a space and a name")
       ->type_name("FILE");
   guest
       .add_option("--cpu-freq", settings.cpu_frequency,

@@ -5,6 +5,7 @@
 #include "process/address_space.h"
 #include "process/elf_loader.h"
 #include "process/metadata_page.h"
+#include "sampling/redox_contexts.h"
 
 extern "C" [[noreturn]] void enter_user(u64 rip, u64 rsp);
 
@@ -29,6 +30,7 @@ void start_process(const Program& program) {
   AddressSpace space;
   process->pid = __atomic_add_fetch(&g_last_pid, 1, __ATOMIC_SEQ_CST);
   process->name = program.name;
+  name_redox_context(static_cast<u32>(process->pid), program.name);
   auto& metadata = *static_cast<ProcessMetadata*>(space.add_page(kMetadataPage));
   metadata.pid = process->pid;
   process->entry = load_elf(program, space, metadata);

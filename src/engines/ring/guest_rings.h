@@ -32,6 +32,12 @@ class GuestRings {
                                                 PhysicalMemory& /*physical*/) const {
     return true;
   }
+  // Whether something of theirs is elsewhere than it was, and page tables of now lead there.
+  [[nodiscard]] virtual bool wants_tables() const { return false; }
+  [[nodiscard]] virtual Result<void> use_tables(const TablesOfVcpu& /*tables*/,
+                                                PhysicalMemory& /*physical*/) {
+    return {};
+  }
   // Whether others that were found are the same ones again.
   [[nodiscard]] virtual bool are_same(const GuestRings& other) const = 0;
   // Those of all CPUs, since the first poll.

@@ -82,6 +82,7 @@ std::unique_ptr<GuestRings> find_redox(Ram& ram, const Tables& tables, bool says
   else
     layout.ring_words = 1024;
   layout.context_names[7] = "worker";
+  layout.contexts = RedoxContextTable{{kVirtual + 64}, 0, 8, 16, 40, 0, 4, 4, 8, 32};
   auto rings = RedoxRings::find(layout, tables, ram);
   return rings ? std::move(*rings) : nullptr;
 }
@@ -126,6 +127,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     } else {
       must(rings->are_there().has_value());
+      if (!rings->wants_tables()) continue;
+      TablesOfVcpu now;
+      now.push_back({std::make_unique<Tables>(), {}});
+      must(rings->use_tables(now, ram).has_value());
     }
   }
   (void)poll(true);

@@ -49,6 +49,9 @@ Result<std::unique_ptr<RedoxRings>> RedoxRings::find(const RedoxLayout& layout,
     rings->rings_[cpu] = std::move(*ring);
     has_one = true;
   }
+  if (layout.contexts) {
+    RINGSIDE_ASSIGN(rings->contexts_, RedoxContexts::find(*layout.contexts, tables, physical));
+  }
   return has_one ? std::move(rings) : nullptr;
 }
 
@@ -120,6 +123,7 @@ void RedoxRings::want_all() {
 
 Result<void> RedoxRings::poll(RecordCollector* records, bool) {
   std::size_t budget = kMostWords;
+  have_read_contexts_ = false;
   for (std::size_t n = 0; n < rings_.size(); ++n)
     RINGSIDE_TRY(poll((next_ + n) % rings_.size(), records, budget));
   ++next_;
@@ -192,13 +196,30 @@ Result<void> RedoxRings::poll(std::size_t cpu, RecordCollector* records, std::si
     at += found.words;
     if (found.piece != Piece::kSample) continue;
     ++ring.read;
-    if (records != nullptr) take(sample_, static_cast<std::uint16_t>(cpu), *records);
+    if (records != nullptr) RINGSIDE_TRY(take(sample_, static_cast<std::uint16_t>(cpu), *records));
   }
   ring.position += at;
   return {};
 }
 
-void RedoxRings::take(const RingSample& sample, std::uint16_t cpu, RecordCollector& records) {
+// The names of now: a context that begins a program changes its name. Those that were given come
+// first.
+Result<std::string_view> RedoxRings::name_of(std::uint32_t context) {
+  const auto given = layout_.context_names.find(context);
+  if (given != layout_.context_names.end()) return given->second;
+  if (!contexts_) return std::string_view();
+  if (!std::exchange(have_read_contexts_, true)) RINGSIDE_TRY(contexts_->read());
+  return contexts_->name_of(context);
+}
+
+Result<void> RedoxRings::use_tables(const TablesOfVcpu& tables, PhysicalMemory& physical) {
+  for (const VcpuTables& each : tables)
+    if (wants_tables()) RINGSIDE_TRY(contexts_->map(*each.tables, physical));
+  return {};
+}
+
+Result<void> RedoxRings::take(const RingSample& sample, std::uint16_t cpu,
+                              RecordCollector& records) {
   kernel_.clear();
   user_.clear();
   const auto add = [this](GuestVirt address) {
@@ -215,10 +236,10 @@ void RedoxRings::take(const RingSample& sample, std::uint16_t cpu, RecordCollect
   record.sample.user = {user_, sample.stop, 0, {}};
   if (sample.context) {
     record.task.pid = record.task.tid = *sample.context;
-    const auto name = layout_.context_names.find(*sample.context);
-    if (name != layout_.context_names.end()) record.task.name = name->second;
+    RINGSIDE_ASSIGN(record.task.name, name_of(*sample.context));
   }
   records.take(record, {});
+  return {};
 }
 
 Result<bool> RedoxRings::are_there() {

@@ -8,6 +8,7 @@
 
 #include "engines/ring/guest_rings.h"
 #include "engines/ring/plausible.h"
+#include "engines/ring/redox_contexts.h"
 #include "memory/page_walk.h"
 #include "wire/redox/ring_sample.h"
 
@@ -28,6 +29,7 @@ struct RedoxLayout {
   std::optional<std::uint64_t> words;    // a member that says how many words there are, …
   std::uint64_t ring_words = 16u << 20;  // … else so many
   std::map<std::uint32_t, std::string> context_names;  // by the ids in samples
+  std::optional<RedoxContextTable> contexts;           // where the kernel has the others' names
 };
 
 // Rings of Redox' kernel, in format A or B. Their tails only grow, and tell where the newest sample
@@ -47,6 +49,11 @@ class RedoxRings final : public GuestRings {
   [[nodiscard]] Result<bool> are_there() override;
   [[nodiscard]] bool are_same(const GuestRings& other) const override;
   [[nodiscard]] RingCounts counts() const override;
+  [[nodiscard]] bool wants_tables() const override {
+    return contexts_ != nullptr && contexts_->have_moved();
+  }
+  [[nodiscard]] Result<void> use_tables(const TablesOfVcpu& tables,
+                                        PhysicalMemory& physical) override;
 
  private:
   static constexpr std::size_t kMostWords = 1 << 18;  // that a poll reads
@@ -86,7 +93,9 @@ class RedoxRings final : public GuestRings {
   [[nodiscard]] Result<void> follow(Ring& ring) const;
   [[nodiscard]] Result<void> poll(std::size_t cpu, RecordCollector* records, std::size_t& budget);
   [[nodiscard]] Result<bool> read_words(Ring& ring, std::size_t budget);
-  void take(const wire::redox::RingSample& sample, std::uint16_t cpu, RecordCollector& records);
+  [[nodiscard]] Result<void> take(const wire::redox::RingSample& sample, std::uint16_t cpu,
+                                  RecordCollector& records);
+  [[nodiscard]] Result<std::string_view> name_of(std::uint32_t context);
   // Samples that a ring should have had since the first poll.
   [[nodiscard]] std::uint64_t due(const Ring& ring) const;
 
@@ -96,6 +105,8 @@ class RedoxRings final : public GuestRings {
   std::uint64_t pointers_at_ = 0;
   std::vector<Ring> rings_;                      // of the CPUs
   std::size_t next_ = 0;                         // that the next poll begins with
+  std::unique_ptr<RedoxContexts> contexts_;      // null: the kernel has no names of them
+  bool have_read_contexts_ = false;              // in this poll
   wire::redox::FindPiece find_piece_ = nullptr;  // of the format, once a sample shows it
   // Reused.
   std::vector<std::byte> bytes_;

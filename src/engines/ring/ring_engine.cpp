@@ -257,17 +257,24 @@ Result<Tick> RingEngine::tick(const TickPlan& plan) {
   return last;
 }
 
+Result<void> RingEngine::look_whether_there() {
+  next_look_ns_ = monotonic_ns() + kLookNs;
+  const auto are_there = rings_->are_there();
+  if (!are_there && are_there.error().code != ErrorCode::kUnreadable)
+    return tl::unexpected<Error>(are_there.error());
+  if (!are_there || !*are_there) leave_rings();
+  if (!rings_ || !rings_->wants_tables()) return {};
+  RINGSIDE_ASSIGN(PhysicalMemory* const memory, ram());
+  const auto now = paging();
+  if (!now && !may_pass(now.error())) return tl::unexpected<Error>(now.error());
+  return memory == nullptr || !now ? Result<void>() : rings_->use_tables(now->tables, *memory);
+}
+
 Result<Tick> RingEngine::poll(const TickPlan& plan) {
   const std::uint64_t now = monotonic_ns();
   if (is_started_ && !is_stopped_ && now < next_poll_ns_) sleep_ns(next_poll_ns_ - now);
   next_poll_ns_ = monotonic_ns() + kPollNs;
-  if (rings_ && monotonic_ns() >= next_look_ns_) {
-    next_look_ns_ = monotonic_ns() + kLookNs;
-    const auto are_there = rings_->are_there();
-    if (!are_there && are_there.error().code != ErrorCode::kUnreadable)
-      return tl::unexpected<Error>(are_there.error());
-    if (!are_there || !*are_there) leave_rings();
-  }
+  if (rings_ && monotonic_ns() >= next_look_ns_) RINGSIDE_TRY(look_whether_there());
   if (!rings_ && !is_stopped_) RINGSIDE_TRY(find_rings());
   if (!rings_ && is_stopped_) RINGSIDE_TRY(find_rings_at_last());
   if (!is_started_) return Tick();

@@ -94,6 +94,7 @@ class RingEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Result<void> look_again();
   [[nodiscard]] Result<void> look_for_others(PhysicalMemory& ram, const Paging& now);
   [[nodiscard]] std::optional<OtherRings> others_in(FoundArea area, const Paging& now) const;
+  [[nodiscard]] Result<void> look_whether_there();
   void leave_rings();
   [[nodiscard]] Result<void> poll_rings(bool is_last);
   [[nodiscard]] Result<Tick> poll(const TickPlan& plan);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "symbols/dwarf/entry_walk.h"
+#include "symbols/dwarf/variables.h"
 
 namespace ringside::symbols {
 
@@ -170,7 +171,7 @@ std::uint64_t DwarfTypes::count_elements(const Entry& array) {
   return total;
 }
 
-std::optional<std::uint64_t> DwarfTypes::size_of(EntryPlace type) {
+std::optional<std::uint64_t> DwarfTypes::bytes_of(EntryPlace type) {
   std::uint64_t times = 1;
   for (unsigned depth = 0; depth < kMaxDepth; ++depth) {
     const auto entry = resolve(type);
@@ -191,24 +192,25 @@ std::optional<std::uint64_t> DwarfTypes::size_of(EntryPlace type) {
   return std::nullopt;
 }
 
-std::optional<DwarfTypes::Found> DwarfTypes::direct_member(const Entry& outer,
-                                                           std::string_view name, unsigned depth) {
-  if (!is_aggregate(outer.tag) || depth > kMaxDepth) return std::nullopt;
+// `visit` gets a name and a Found for each, and returns true where no other is wanted.
+template <class Visit>
+void DwarfTypes::visit_members(const Entry& outer, Visit visit) {
+  if (!is_aggregate(outer.tag)) return;
   const Unit& unit = *outer.unit->unit;
   EntryWalk walk(unit, outer.place.entry);
-  if (walk.next() == nullptr) return std::nullopt;
+  if (walk.next() == nullptr) return;
   std::uint64_t before = walk.offset();
   while (const Abbrev* const abbrev = walk.next()) {
     walk.skip_children();
-    if (!spend(walk.offset() - before + abbrev->attribute_count)) return std::nullopt;
+    if (!spend(walk.offset() - before + abbrev->attribute_count)) return;
     before = walk.offset();
     if (abbrev->tag != DW_TAG_member) continue;
-    std::string_view own_name;
+    std::string_view name;
     Value type;
     Found found;
     bool is_placed = true;
     walk.for_each_attribute([&](std::uint16_t attribute, const Value& value) {
-      if (attribute == DW_AT_name) own_name = names_->string(unit, value);
+      if (attribute == DW_AT_name) name = names_->string(unit, value);
       if (attribute == DW_AT_type) type = value;
       if (attribute == DW_AT_bit_size) found.member.is_bit_field = true;
       if (attribute == DW_AT_data_bit_offset) found.member.offset = value.number / 8;
@@ -217,25 +219,83 @@ std::optional<DwarfTypes::Found> DwarfTypes::direct_member(const Entry& outer,
       is_placed = at.has_value();
       found.member.offset = at.value_or(0);
     });
-    if (!is_placed || !spend(own_name.size())) continue;
+    if (!is_placed || !spend(name.size())) continue;
     found.type = follow(outer, type);
-    if (own_name == name) return found;
-    if (!own_name.empty() || !found.type) continue;
-    const auto unnamed = resolve(*found.type);
-    if (!unnamed) continue;
-    auto inner = direct_member(*unnamed, name, depth + 1);
-    if (!inner) continue;
-    inner->member.offset += found.member.offset;
-    return inner;
+    if (visit(name, found)) return;
   }
   spend(walk.offset() - before);
+}
+
+std::optional<DwarfTypes::Found> DwarfTypes::direct_member(const Entry& outer,
+                                                           std::string_view name, unsigned depth) {
+  if (depth > kMaxDepth) return std::nullopt;
+  std::optional<Found> wanted;
+  visit_members(outer, [&](std::string_view own_name, const Found& found) {
+    if (own_name == name) wanted = found;
+    if (wanted || !own_name.empty() || !found.type) return wanted.has_value();
+    const auto unnamed = resolve(*found.type);
+    if (!unnamed) return false;
+    wanted = direct_member(*unnamed, name, depth + 1);
+    if (wanted) wanted->member.offset += found.member.offset;
+    return wanted.has_value();
+  });
+  return wanted;
+}
+
+std::optional<DwarfTypes::Part> DwarfTypes::part(const Entry& outer, std::string_view prefix,
+                                                 unsigned depth) {
+  if (outer.name.starts_with(prefix)) return Part{outer.place, 0};
+  if (depth > kMaxDepth) return std::nullopt;
+  std::optional<Part> wanted;
+  visit_members(outer, [&](std::string_view, const Found& found) {
+    const auto inner = found.type ? resolve(*found.type) : std::nullopt;
+    if (!inner || !is_aggregate(inner->tag)) return false;
+    wanted = part(*inner, prefix, depth + 1);
+    if (wanted) wanted->offset += found.member.offset;
+    return wanted.has_value();
+  });
+  return wanted;
+}
+
+std::optional<DwarfTypes::Part> DwarfTypes::part_of(const Type& outer, std::string_view prefix) {
+  budget_ = kMaxCost;
+  const auto entry = resolve(outer);
+  return entry && is_aggregate(entry->tag) ? part(*entry, prefix, 0) : std::nullopt;
+}
+
+std::optional<DwarfTypes::Type> DwarfTypes::type_of_variable(std::string_view name) {
+  budget_ = kMaxCost;
+  const auto place = dwarf::find_variable(*main_, name);
+  const auto variable = place ? read(*place) : std::nullopt;
+  return variable ? follow(*variable, variable->type) : std::nullopt;
+}
+
+std::optional<DwarfTypes::Type> DwarfTypes::type_parameter(const Type& type,
+                                                           std::string_view name) {
+  budget_ = kMaxCost;
+  const auto generic = resolve(type);
+  if (!generic) return std::nullopt;
+  EntryWalk walk(*generic->unit->unit, generic->place.entry);
+  if (walk.next() == nullptr) return std::nullopt;
+  while (const Abbrev* const abbrev = walk.next()) {
+    walk.skip_children();
+    if (!spend(1 + abbrev->attribute_count)) return std::nullopt;
+    if (abbrev->tag != DW_TAG_template_type_parameter) continue;
+    const auto parameter = read({generic->place.file, walk.entry()});
+    if (parameter && parameter->name == name) return follow(*parameter, parameter->type);
+  }
   return std::nullopt;
 }
 
 std::optional<DwarfTypes::Member> DwarfTypes::member(std::string_view type, std::string_view path) {
+  const auto place = names_->find(type);
+  return place ? member(*place, path) : std::nullopt;
+}
+
+std::optional<DwarfTypes::Member> DwarfTypes::member(const Type& type, std::string_view path) {
   budget_ = kMaxCost;
   Found result;
-  result.type = names_->find(type);
+  result.type = type;
   while (true) {
     const std::size_t dot = path.find('.');
     const std::string_view name = path.substr(0, dot);
@@ -248,14 +308,18 @@ std::optional<DwarfTypes::Member> DwarfTypes::member(std::string_view type, std:
     if (dot == std::string_view::npos) break;
     path.remove_prefix(dot + 1);
   }
-  if (result.type) result.member.size = size_of(*result.type).value_or(0);
+  if (result.type) result.member.size = bytes_of(*result.type).value_or(0);
   return result.member;
 }
 
 std::optional<std::uint64_t> DwarfTypes::size_of(std::string_view type) {
-  budget_ = kMaxCost;
   const auto place = names_->find(type);
   return place ? size_of(*place) : std::nullopt;
+}
+
+std::optional<std::uint64_t> DwarfTypes::size_of(const Type& type) {
+  budget_ = kMaxCost;
+  return bytes_of(type);
 }
 
 }  // namespace ringside::symbols

@@ -23,6 +23,11 @@ class DwarfTypes {
 
     bool operator==(const Member&) const = default;
   };
+  using Type = dwarf::EntryPlace;  // the entry of a type, in a file of this
+  struct Part {
+    Type type;
+    std::uint64_t offset = 0;  // bytes from the start of the structure that was asked for
+  };
 
   // Null if the file has no debug information. `files` may be null.
   [[nodiscard]] static std::unique_ptr<DwarfTypes> from_elf(
@@ -33,8 +38,17 @@ class DwarfTypes {
   // unnamed structs and unions count as the outer one's, as in C. Nothing where there is none, or
   // the path leads through a pointer or an array.
   [[nodiscard]] std::optional<Member> member(std::string_view type, std::string_view path);
+  [[nodiscard]] std::optional<Member> member(const Type& type, std::string_view path);
   // Bytes of a struct, union or typedef; nothing for functions and void.
   [[nodiscard]] std::optional<std::uint64_t> size_of(std::string_view type);
+  [[nodiscard]] std::optional<std::uint64_t> size_of(const Type& type);
+  // The type of the first variable with this name, outside of functions. All units are gone
+  // through.
+  [[nodiscard]] std::optional<Type> type_of_variable(std::string_view name);
+  // The first struct or union, `outer` itself or at any depth in it, whose name begins so.
+  [[nodiscard]] std::optional<Part> part_of(const Type& outer, std::string_view prefix);
+  // A template's argument by the name of its parameter, as C++ and Rust compilers write it.
+  [[nodiscard]] std::optional<Type> type_parameter(const Type& type, std::string_view name);
   // The value of an enumerator of any enum.
   [[nodiscard]] std::optional<std::int64_t> enumerator(std::string_view name) {
     return names_->enumerator(name);
@@ -58,8 +72,12 @@ class DwarfTypes {
   [[nodiscard]] std::optional<dwarf::EntryPlace> follow(const Entry& from,
                                                         const dwarf::Value& reference);
   [[nodiscard]] std::optional<dwarf::EntryPlace> by_signature(std::uint64_t signature);
-  [[nodiscard]] std::optional<std::uint64_t> size_of(dwarf::EntryPlace type);
+  [[nodiscard]] std::optional<std::uint64_t> bytes_of(dwarf::EntryPlace type);
   [[nodiscard]] std::uint64_t count_elements(const Entry& array);
+  template <class Visit>
+  void visit_members(const Entry& outer, Visit visit);
+  [[nodiscard]] std::optional<Part> part(const Entry& outer, std::string_view prefix,
+                                         unsigned depth);
   [[nodiscard]] std::optional<Found> direct_member(const Entry& outer, std::string_view name,
                                                    unsigned depth);
 

@@ -12,12 +12,13 @@
 #include "elf/elf_writer.h"
 #include "symbols/btf/testdata/structures.h"
 #include "symbols/debug_files.h"
+#include "symbols/dwarf/testdata/table.h"
 
 namespace ringside::symbols {
 namespace {
 
-std::vector<std::string> program_names() {
-  std::istringstream names(RINGSIDE_DWARF_TYPES);
+std::vector<std::string> words_of(const char* text) {
+  std::istringstream names(text);
   return {std::istream_iterator<std::string>(names), {}};
 }
 
@@ -35,7 +36,8 @@ class DwarfTypesTest : public testing::TestWithParam<std::string> {
     return member ? member->offset : ~std::uint64_t{0};
   }
 };
-INSTANTIATE_TEST_SUITE_P(Programs, DwarfTypesTest, testing::ValuesIn(program_names()),
+INSTANTIATE_TEST_SUITE_P(Programs, DwarfTypesTest,
+                         testing::ValuesIn(words_of(RINGSIDE_DWARF_TYPES)),
                          [](const auto& program) { return program.param; });
 
 TEST_P(DwarfTypesTest, MembersAreWhereTheCompilerPutsThem) {
@@ -96,6 +98,38 @@ TEST_P(DwarfTypesTest, Enumerators) {
   EXPECT_EQ(types_->enumerator("kGreen"), -3);
   EXPECT_EQ(types_->enumerator("kBlue"), 0x7fffffff);
   EXPECT_FALSE(types_->enumerator("kYellow"));
+}
+
+// This file includes the same types.
+TEST(DwarfTables, PartsOfAVariable) {
+  using Map = decltype(kernel::profiling::DBG_ID_MAP);
+  const auto programs = words_of(RINGSIDE_DWARF_TABLES);
+  ASSERT_FALSE(programs.empty());
+  for (const std::string& program : programs) {
+    SCOPED_TRACE(program);
+    const auto types = DwarfTypes::from_elf(
+        elf::ElfFile::open(std::string(RINGSIDE_DWARF_TYPES_FOLDER) + "/" + program).value());
+    ASSERT_TRUE(types);
+    const auto map = types->type_of_variable("DBG_ID_MAP");
+    ASSERT_TRUE(map);
+    EXPECT_EQ(types->size_of(*map), sizeof(Map));
+    const auto table = types->part_of(*map, "RawTable<");
+    ASSERT_TRUE(table);
+    EXPECT_EQ(table->offset, offsetof(Map, data));
+    const auto inner = types->part_of(table->type, "RawTableInner");
+    ASSERT_TRUE(inner);
+    EXPECT_EQ(inner->offset, offsetof(decltype(Map::data), table));
+    EXPECT_EQ(types->member(inner->type, "ctrl")->offset, offsetof(RawTableInner, ctrl));
+    const auto entry = types->type_parameter(table->type, "T");
+    ASSERT_TRUE(entry);
+    EXPECT_EQ(types->size_of(*entry), sizeof(Entry));
+    EXPECT_EQ(types->member(*entry, "__1.len")->offset, offsetof(Entry, __1.len));
+    EXPECT_EQ(types->member(*entry, "__1.xs")->size, 32u);
+    EXPECT_EQ(types->size_of(*types->type_parameter(table->type, "A")), sizeof(Global));
+    EXPECT_FALSE(types->type_parameter(table->type, "B"));
+    EXPECT_FALSE(types->part_of(*map, "HashMap"));
+    EXPECT_FALSE(types->type_of_variable("DBG_ID"));
+  }
 }
 
 // A unit with a struct S that has a hundred unnamed members of its own type, and one called y.

@@ -19,6 +19,19 @@ function(ringside_dwarf_types_of name other)
   set(names ${names} ${name} PARENT_SCOPE)
 endfunction()
 
+# A variable and templates, in C++.
+set(tables)
+foreach(compiler gcc ${RINGSIDE_DWARF_CLANG})
+  get_filename_component(table ${compiler} NAME_WE)
+  set(table table_${table})
+  add_custom_command(OUTPUT ${RINGSIDE_DWARF_TYPES_FOLDER}/${table}
+    COMMAND ${compiler} -nostdlib -static -no-pie -Wl,-e,0 -Wl,-z,noexecstack -g -o ${table} -I${PROJECT_SOURCE_DIR}/src
+      ${CMAKE_CURRENT_SOURCE_DIR}/dwarf/testdata/table.cpp
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/dwarf/testdata/table.cpp ${CMAKE_CURRENT_SOURCE_DIR}/dwarf/testdata/table.h
+    WORKING_DIRECTORY ${RINGSIDE_DWARF_TYPES_FOLDER} VERBATIM)
+  list(APPEND tables ${table})
+endforeach()
+
 foreach(version 2 3 4 5)
   ringside_dwarf_types(gcc_${version} gcc -gdwarf-${version})
   ringside_dwarf_types(clang_${version} ${RINGSIDE_DWARF_CLANG} -gdwarf-${version} -fno-eliminate-unused-debug-types)
@@ -32,5 +45,7 @@ ringside_dwarf_types_of(dwz gcc_5 ${RINGSIDE_DWZ} --odr -o dwz gcc_5)
 ringside_dwarf_types_of(dwz_multi gcc_4 sh -c
   "cp gcc_4 dwz_multi && cp gcc_4 dwz_other && dwz -m dwz_common.debug dwz_multi dwz_other && readelf -S dwz_multi | grep -q gnu_debugaltlink")
 list(JOIN names " " RINGSIDE_DWARF_TYPES)
+list(JOIN tables " " RINGSIDE_DWARF_TABLES)
+list(APPEND names ${tables})
 list(TRANSFORM names PREPEND ${RINGSIDE_DWARF_TYPES_FOLDER}/)
 add_custom_target(dwarf_types DEPENDS ${names})
