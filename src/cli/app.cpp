@@ -1,6 +1,6 @@
 #include "cli/app.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
@@ -9,6 +9,7 @@
 #include "base/shrunk_files.h"
 #include "cli/command_words.h"
 #include "cli/completion/completion.h"
+#include "cli/hints.h"
 #include "cli/options.h"
 #include "cli/other_spellings.h"
 #include "cli/project_settings.h"
@@ -59,7 +60,7 @@ std::string without_end(std::string text) {
 
 int run_verbs(std::vector<std::string> words) {
   App app{"Profiles the kernel of a virtual machine from outside.", "ringside"};
-  app.set_version_flag("--version", "ringside " RINGSIDE_VERSION);
+  app.set_version_flag("-V,--version", "ringside " RINGSIDE_VERSION);
   app.examples(
       "record -- qemu-system-x86_64 -kernel my-kernel.elf -serial stdio\n"
       "flamegraph -o kernel.svg\n"
@@ -86,19 +87,17 @@ int run_verbs(std::vector<std::string> words) {
     // Emerald's profiler has -p.
     project_flags.add_to(*sub, verb->name() == "profile" ? "-p,--profile" : "--profile");
   }
-  std::string known;
-  bool is_known = words.empty() || words[0].starts_with('-');
-  for (const auto& verb : verbs) {
-    known += (known.empty() ? "" : ", ") + verb->name();
-    is_known = is_known || verb->name() == words[0];
-  }
+  std::vector<std::string> names;
+  for (const auto& verb : verbs) names.push_back(verb->name());
   if (words.empty())
     return report({ErrorCode::kUsage, fmt::format("give a command: {}; 'ringside --help' says what "
                                                   "each does",
-                                                  known)});
+                                                  fmt::join(names, ", "))});
+  const bool is_known =
+      words[0].starts_with('-') || std::find(names.begin(), names.end(), words[0]) != names.end();
   if (!is_known)
-    return report({ErrorCode::kUsage,
-                   fmt::format("there is no command '{}'; there are {}", words[0], known)});
+    return report({ErrorCode::kUsage, fmt::format("there is no command '{}'{}", words[0],
+                                                  hint_for_command(words[0], names))});
   if ((words.size() == 2 && words[0] == "--completion") ||
       (words.size() == 1 && words[0].starts_with("--completion=")))
     app.require_subcommand(0);

@@ -4,12 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
 #include <type_traits>
 
 #include "cli/help.h"
+#include "cli/hints.h"
 
 namespace ringside::cli {
 namespace {
@@ -32,17 +34,49 @@ std::string above_zero(const std::string& text) {
                                  : fmt::format("'{}' is not a number above 0", text);
 }
 
-// One line of ringside's own: what is wrong, and where the right words are.
-std::string failure_text(const CLI::App* app, const CLI::Error& error) {
-  std::string command = app->get_name();
-  for (const CLI::App* sub = app; !sub->get_subcommands().empty();) {
-    sub = sub->get_subcommands().front();
-    command += " " + sub->get_name();
+// Makes a number of seconds of a time with a unit.
+std::string to_seconds(std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+  for (const auto& [name, seconds] : {std::pair<std::string_view, double>{"", 1},
+                                      {"us", 1e-6},
+                                      {"ms", 1e-3},
+                                      {"s", 1},
+                                      {"m", 60},
+                                      {"h", 3600}})
+    if (parsed.ec == std::errc() && unit == name) {
+      text = fmt::format("{}", number * seconds);
+      return {};
+    }
+  return fmt::format("'{}' is no time: give seconds, or a number with us, ms, s, m or h", text);
+}
+
+// A word that is not expected may be meant as one that is.
+std::string fault_of_word(const App& command, const std::string& word, bool lacks_command) {
+  if (lacks_command && !word.starts_with('-')) {
+    std::vector<std::string> names;
+    for (const App* each : command.subcommands()) names.push_back(each->name());
+    return fmt::format("'{}' has no command '{}'{}", command.path(), word,
+                       hint_for_command(word, names));
   }
+  const std::string hint = hint_for_option(word, command);
+  const std::string fault = fmt::format("'{}' takes no {}", command.path(), word);
+  return hint.empty() ? fmt::format("{}; see '{} --help'", fault, command.path())
+                      : fmt::format("{}: {}", fault, hint);
+}
+
+// One line of ringside's own: what is wrong, and where the right words are.
+std::string failure_text(const App& command, const std::vector<std::string>& unexpected,
+                         const CLI::Error& error) {
   const bool lacks_command = error.get_name() == "RequiredError" &&
                              std::string(error.what()).find("subcommand") != std::string::npos;
+  const bool has_extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (!unexpected.empty() && (lacks_command || has_extras))
+    return fmt::format("ringside: {}\n", fault_of_word(command, unexpected.front(), lacks_command));
   return fmt::format("ringside: {}; see '{} --help'\n",
-                     lacks_command ? "a command is missing" : error.what(), command);
+                     lacks_command ? "a command is missing" : error.what(), command.path());
 }
 
 }  // namespace
@@ -103,6 +137,12 @@ Option* Option::range(double least, double most) {
   option_.check(CLI::Range(least, most));
   option_.check(is_number);
   return this;
+}
+
+Option* Option::seconds(double least, double most) {
+  option_.transform(CLI::Validator(to_seconds, "TIME"));
+  type_name("TIME");
+  return range(least, most);
 }
 
 Option* Option::range(std::uint32_t least, std::uint32_t most) {
@@ -168,7 +208,9 @@ App::App(const std::string& description, const std::string& name)
 App::App(std::shared_ptr<CLI::App> app, std::string path)
     : app_(std::move(app)), path_(std::move(path)) {
   for (CLI::Option* help : app_->get_options()) own(help);
-  app_->failure_message(failure_text);
+  app_->failure_message([this](const CLI::App* whole, const CLI::Error& error) {
+    return failure_text(innermost(), whole->remaining(true), error);
+  });
   app_->formatter_fn([this](const CLI::App*, const std::string&, CLI::AppFormatMode) {
     return help_text(*this, help_width());
   });
@@ -286,6 +328,12 @@ std::optional<ParseEnd> App::parse(std::vector<std::string> words) {
     return ParseEnd{status != 0, out.str(), err.str()};
   }
   return std::nullopt;
+}
+
+const App& App::innermost() const {
+  const auto inner = std::find_if(subcommands_.begin(), subcommands_.end(),
+                                  [](const auto& each) { return each->parsed(); });
+  return inner == subcommands_.end() ? *this : (*inner)->innermost();
 }
 
 bool App::parsed() const { return app_->parsed(); }

@@ -57,6 +57,8 @@ class Option {
   Option* one_of(const std::vector<std::string>& values);
   Option* range(double least, double most);
   Option* range(std::uint32_t least, std::uint32_t most);
+  // A number of seconds, or one with the unit us, ms, s, m or h.
+  Option* seconds(double least, double most);
   Option* positive_number();
   Option* existing_directory();
 
@@ -143,6 +145,8 @@ class App {
 
  private:
   Option* own(CLI::Option* option);
+  // The subcommand of the words that were parsed, and of that.
+  [[nodiscard]] const App& innermost() const;
 
   std::shared_ptr<CLI::App> app_;
   std::vector<std::unique_ptr<Option>> options_;

@@ -3,7 +3,13 @@
 namespace ringside::cli {
 
 Result<void> respell(std::vector<std::string>& words) {
-  if (words.empty() || words[0] != "redox-kprofiling") return {};
+  if (words.empty()) return {};
+  if (words[0] == "version") words[0] = "--version";
+  if (words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (words[0] != "redox-kprofiling") return {};
   if (words.size() != 5)
     return fail(ErrorCode::kUsage,
                 "redox-kprofiling takes four words, FILE NM OPTIONS GHZ: a ring, what 'nm -CS' "

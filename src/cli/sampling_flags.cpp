@@ -41,13 +41,12 @@ void add_count(App& when, app::SamplingSettings& settings, Counted counted) {
 }
 
 void add_when(App& when, app::SamplingSettings& settings, Counted counted) {
-  when.add_option("-d,--duration", settings.duration_s, "Sample for this long")
-      ->type_name("SECONDS")
-      ->range(counted == Counted::kRounds ? 0 : 1e-3, 1e9);  // profile: 0 is one shot
+  when.add_option("-d,--duration", settings.duration_s,
+                  "Sample for this long: seconds, or such as 500ms or 2m")
+      ->seconds(counted == Counted::kRounds ? 0 : 1e-3, 1e9);  // profile: 0 is one shot
   add_count(when, settings, counted);
   when.add_option("-D,--delay", settings.delay_s, "Wait before the first sample")
-      ->type_name("SECONDS")
-      ->range(0.0, 1e9);
+      ->seconds(0.0, 1e9);
   when.add_option(
           "--after", settings.after,
           "Start when the guest's serial port has shown this (needs a QEMU that ringside starts)")
@@ -182,7 +181,14 @@ void add_sampling_flags(App& app, app::SamplingSettings& settings, Counted count
                   "Where the kernel runs minus where it is linked (default: detected)")
       ->type_name("HEX");
   advanced.add_flag_function("-a,--all-cpus", accept, "Sample all vCPUs (the default)");
-  advanced.add_flag_function("-g,--call-graph", accept, "Record stacks (the default)");
+  advanced.add_flag_function("-g", accept, "Record stacks (the default)");
+  advanced
+      .add_option_function(
+          "--call-graph", [](const std::string&) {},
+          "Accepted as of perf: each stack is unwound by all that the kernel's file and its memory "
+          "have")
+      ->type_name("MODE")
+      ->one_of({"fp", "dwarf"});
 }
 
 }  // namespace ringside::cli

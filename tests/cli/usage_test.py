@@ -20,6 +20,25 @@ class WrongUsage(cli_case.CliCase):
     def test_an_unknown_verb(self):
         self.refused("recrod", says="recrod")
 
+    def test_typical_mistakes(self):
+        """Each of mistakes.txt gets its one line."""
+        lines = (cli_case.HERE / "mistakes.txt").read_text().splitlines()
+        self.assertGreaterEqual(len(lines), 2 * 80)
+        for mistake, line in zip(lines[::2], lines[1::2], strict=True):
+            with self.subTest(mistake=mistake):
+                result = self.ringside(*mistake.removeprefix("$ ").split())
+                self.assertIn(result.returncode, (FAILED, WRONG_USAGE))
+                self.assertEqual(result.said, line + "\n")
+
+    def test_help_and_version_as_commands(self):
+        for words, same in ((["help"], ["--help"]), (["help", "record"], ["record", "--help"]),
+                            (["help", "case", "list"], ["case", "list", "--help"]), (["version"], ["--version"]),
+                            (["-V"], ["--version"])):
+            with self.subTest(words=words):
+                result = self.ringside(*words)
+                self.assertSays(result, DONE)
+                self.assertEqual(result.stdout, self.ringside(*same).stdout)
+
     def test_an_unknown_option(self):
         for verb in VERBS:
             with self.subTest(verb=verb):
@@ -197,7 +216,7 @@ class Help(cli_case.CliCase):
                 options = re.findall(r"(?m)^  (-.*?)(?:  |$)", said)
                 self.assertTrue(any(option.startswith("-h, --help") for option in options))
                 for option in options:
-                    self.assertRegex(option, r"^(-\w, )?--[a-z-]+(, (--[a-z-]+|-\w))*( \[?[A-Z=:]+\]?)?$")
+                    self.assertRegex(option, r"^(-g|(-\w, )?--[a-z-]+(, (--[a-z-]+|-\w))*( \[?[A-Z=:]+\]?)?)$")
 
     def test_help_has_sections(self):
         for command, sections in (("record", ("Samples to take", "When", "A guest that runs", "Names and symbols", "Output",

@@ -80,13 +80,11 @@ void PsVerb::add_options(App& app) {
   names.add_flag("--debuginfod", debuginfod_,
                  "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
   app.add_option("-w,--watch", watch_s_, "List them again every so many seconds")
-      ->type_name("SECONDS")
       ->expected(0, 1)
       ->default_str("1")
-      ->range(0.01, 1e6);
+      ->seconds(0.01, 1e6);
   app.add_option("--patience", patience_s_, "How long to wait for a guest that cannot be read yet")
-      ->type_name("SECONDS")
-      ->range(0.0, 1e6)
+      ->seconds(0.0, 1e6)
       ->capture_default_str();
 }
 
