@@ -1,6 +1,6 @@
 # The .deb, and what is installed beside the programs (cmake/install.cmake).
 
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT local)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Where docs/recording-format.md links to it.
@@ -8,6 +8,15 @@ install(FILES src/recording/recording.proto DESTINATION ${CMAKE_INSTALL_DOCDIR}/
 # For kernels that sample themselves.
 install(DIRECTORY guest DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN CMakeLists.txt EXCLUDE)
 install(FILES src/wire/GUEST_RING.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/wire)
+
+# What these link to.
+file(GLOB linked RELATIVE ${PROJECT_SOURCE_DIR} demo/README.md examples/README.md bench/*/README.md
+     tests/unwind-cases/README.md demo/kernel/sampling/* demo/kernel/arch/interrupt_entry.S
+     tests/guest/kernels/ring/*)
+foreach(file ${linked})
+  get_filename_component(folder ${file} DIRECTORY)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
 
 # The program itself writes its completions.
 set(completions ${PROJECT_BINARY_DIR}/completions)
@@ -18,7 +27,6 @@ add_custom_command(
   COMMAND ringside --completion zsh > ${completions}/_ringside
   COMMAND ringside --completion fish > ${completions}/ringside.fish
   DEPENDS ringside VERBATIM)
-add_custom_target(ringside_completions ALL DEPENDS ${completions}/ringside.bash)
 install(FILES ${completions}/ringside.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME ringside)
 install(FILES ${completions}/_ringside DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
@@ -27,12 +35,33 @@ install(FILES ${completions}/_ringside DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/
         COMPONENT deb EXCLUDE_FROM_ALL)
 install(FILES ${completions}/ringside.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# And its manual pages. -n: without the time.
+set(man_pages ${PROJECT_BINARY_DIR}/man)
+add_custom_command(
+  OUTPUT ${man_pages}/ringside.1.gz
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${man_pages}
+  COMMAND ringside --man-pages ${man_pages}
+  COMMAND find ${man_pages} -type f -exec gzip -9n {} +
+  DEPENDS ringside VERBATIM)
+install(DIRECTORY ${man_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
 # Names what is compiled in, too. In the .deb it stands for LICENSE, which Debian has already.
 install(FILES cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # `cpack` makes ringside_VERSION_ARCH.deb, and ringside-dbgsym_VERSION_ARCH.ddeb for debuggers.
 set(RINGSIDE_MAINTAINER "The ringside developers <ringside@ringside.invalid>"
     CACHE STRING "Maintainer of the .deb")
+# Debian's changelog of the package.
+configure_file(cmake/changelog.in ${PROJECT_BINARY_DIR}/changelog @ONLY)
+add_custom_command(
+  OUTPUT ${PROJECT_BINARY_DIR}/changelog.gz
+  COMMAND gzip -9nkf ${PROJECT_BINARY_DIR}/changelog
+  DEPENDS ${PROJECT_BINARY_DIR}/changelog VERBATIM)
+add_custom_target(ringside_texts ALL
+  DEPENDS ${completions}/ringside.bash ${man_pages}/ringside.1.gz ${PROJECT_BINARY_DIR}/changelog.gz)
+install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        COMPONENT deb EXCLUDE_FROM_ALL)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringside)
 set(CPACK_PACKAGE_CONTACT ${RINGSIDE_MAINTAINER})

@@ -10,6 +10,7 @@
 #include "cli/command_words.h"
 #include "cli/completion/completion.h"
 #include "cli/hints.h"
+#include "cli/manual/man_pages.h"
 #include "cli/options.h"
 #include "cli/other_spellings.h"
 #include "cli/project_settings.h"
@@ -76,6 +77,11 @@ int run_verbs(std::vector<std::string> words) {
       ->one_of({"bash", "zsh", "fish"})
       ->trigger_on_parse();
 
+  std::string pages;
+  app.add_option("--man-pages", pages, "Write the manual pages into a folder")
+      ->type_name("FOLDER")
+      ->trigger_on_parse();
+
   if (const auto spelt = respell(words); !spelt) return report(spelt);
   const auto verbs = make_verbs();
   ProjectFlags project_flags;
@@ -98,7 +104,8 @@ int run_verbs(std::vector<std::string> words) {
   if (!is_known)
     return report({ErrorCode::kUsage, fmt::format("there is no command '{}'{}", words[0],
                                                   hint_for_command(words[0], names))});
-  if ((words.size() == 2 && words[0] == "--completion") ||
+  const bool writes_itself = words[0] == "--completion" || words[0] == "--man-pages";
+  if ((words.size() == 2 && writes_itself) ||
       (words.size() == 1 && words[0].starts_with("--completion=")))
     app.require_subcommand(0);
 
@@ -119,6 +126,7 @@ int run_verbs(std::vector<std::string> words) {
     print(completion_script(app, shell));
     return report(print_result());
   }
+  if (!pages.empty()) return report(write_man_pages(app, pages));
   for (const auto& verb : verbs) {
     App& sub = *app.find_subcommand(verb->name());
     if (!sub.parsed()) continue;

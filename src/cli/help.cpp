@@ -30,30 +30,12 @@ std::string choice(const std::vector<std::string>& values) {
   return text;
 }
 
-std::string value_of(const Option& option) {
-  if (option.most_values() == 0) return {};
-  const std::string& name = option.type_name();
-  return option.least_values() == 0 ? " [" + name + "]" : " " + name;
-}
-
 // "-F, --freq HZ"; of an argument by its place its name.
 std::string names_of(const Option& option) {
   const auto names = option.names();
   if (names.empty()) return option.argument_name();
-  return fmt::format("{}{}", fmt::join(names, ", "), value_of(option));
-}
-
-// Remarks in parentheses behind the description: choices, default and the like.
-std::string facts_of(const Option& option) {
-  std::vector<std::string> facts;
-  if (!option.choices().empty()) facts.push_back(choice(option.choices()));
-  const auto names = option.names();
-  if (!names.empty() && !option.argument_name().empty())
-    facts.push_back("without " + names[0] + ", too");
-  if (option.is_required()) facts.emplace_back("required");
-  const std::string value = option.most_values() == 0 ? std::string() : option.default_text();
-  if (!value.empty() && value != "\"\"") facts.push_back("default: " + value);
-  return facts.empty() ? std::string() : fmt::format(" ({})", fmt::join(facts, "; "));
+  const std::string value = value_in_words(option);
+  return fmt::format("{}{}{}", fmt::join(names, ", "), value.empty() ? "" : " ", value);
 }
 
 // As wrap() has it, but a word in quotes is not broken at its spaces.
@@ -113,8 +95,33 @@ class Text {
   std::string text_;
 };
 
-std::string usage(const App& app) {
-  std::string text = "Usage: " + app.path() + " [OPTIONS]";
+void add_options(const std::vector<Option*>& options, Text& text) {
+  for (const Option* option : options)
+    text.entry(names_of(*option), option->description() + facts_in_words(*option));
+}
+
+}  // namespace
+
+std::string value_in_words(const Option& option) {
+  if (option.most_values() == 0) return {};
+  const std::string& name = option.type_name();
+  return option.least_values() == 0 ? "[" + name + "]" : name;
+}
+
+std::string facts_in_words(const Option& option) {
+  std::vector<std::string> facts;
+  if (!option.choices().empty()) facts.push_back(choice(option.choices()));
+  const auto names = option.names();
+  if (!names.empty() && !option.argument_name().empty())
+    facts.push_back("without " + names[0] + ", too");
+  if (option.is_required()) facts.emplace_back("required");
+  const std::string value = option.most_values() == 0 ? std::string() : option.default_text();
+  if (!value.empty() && value != "\"\"") facts.push_back("default: " + value);
+  return facts.empty() ? std::string() : fmt::format(" ({})", fmt::join(facts, "; "));
+}
+
+std::string usage_in_words(const App& app) {
+  std::string text = app.path() + " [OPTIONS]";
   for (const Option* option : app.options()) {
     const std::string name = option->argument_name();
     if (name.empty()) continue;
@@ -125,18 +132,11 @@ std::string usage(const App& app) {
   return app.words().empty() ? text : text + " " + app.words();
 }
 
-void add_options(const std::vector<Option*>& options, Text& text) {
-  for (const Option* option : options)
-    text.entry(names_of(*option), option->description() + facts_of(*option));
-}
-
-}  // namespace
-
 std::size_t help_width() { return std::min(line_width(), kMostWidth); }
 
 std::string help_text(const App& app, std::size_t width) {
   Text text(width);
-  text.paragraph(usage(app));
+  text.paragraph("Usage: " + usage_in_words(app));
   text.paragraph("");
   text.paragraph(app.description());
   if (!app.subcommands().empty()) {

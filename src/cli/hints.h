@@ -8,7 +8,8 @@ namespace ringside::cli {
 
 class App;
 
-// What to type instead of a command that there is none of: what answers perf's, or the nearest one.
+// The words to type instead of a command that there is none of: what answers perf's, or the nearest
+// one.
 // Begins behind "there is no command 'X'".
 [[nodiscard]] std::string hint_for_command(std::string_view word,
                                            const std::vector<std::string>& commands);

@@ -149,6 +149,35 @@ class Deb(Installed):
         self.assert_completions(self.root / "usr/share", "vendor-completions")
         self.assertLess(self.deb.stat().st_size, LARGEST_DEB)
 
+    def test_manual_pages(self):
+        """One of each command, which man shows without a complaint."""
+        pages = {path.name for path in (self.root / "usr/share/man/man1").iterdir()}
+        commands = re.findall(r"(?m)^  (?!ringside)([a-z]+) ", output_of(_options.build / "ringside", "--help"))
+        self.assertLessEqual({"ringside.1.gz", "ringside-case-list.1.gz", *(f"ringside-{name}.1.gz" for name in commands)},
+                             pages)
+        if not shutil.which("man"):
+            self.skipTest("needs man (apt install man-db)")
+        for page in pages:
+            with self.subTest(page=page):
+                shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", self.root / "usr/share/man/man1" / page],
+                                       check=True, text=True, capture_output=True, env={**os.environ, "MANWIDTH": "80"})
+                self.assertEqual(shown.stderr, "")
+                self.assertIn("NAME", shown.stdout)
+                self.assertIn("--help", shown.stdout)
+
+    def test_links_between_documents(self):
+        documents = self.root / "usr/share/doc/ringside"
+        for page in documents.rglob("*.md"):
+            for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+                self.assertTrue((page.parent / link).exists(), f"{page.relative_to(documents)}: {link}")
+
+    def test_lintian(self):
+        if not shutil.which("lintian"):
+            self.skipTest("needs lintian (apt install lintian)")
+        checked = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", self.deb], check=False, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+
     def test_stripped_with_debug_information_apart(self):
         for file in ("bin/ringside", *(f"lib/{self.triplet}/ringside/{plugin}" for plugin in PLUGINS)):
             self.assert_split(self.root / "usr" / file, self.root / "usr")
