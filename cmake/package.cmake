@@ -9,7 +9,7 @@ install(FILES src/recording/recording.proto DESTINATION ${CMAKE_INSTALL_DOCDIR}/
 install(DIRECTORY guest DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN CMakeLists.txt EXCLUDE)
 install(FILES src/wire/GUEST_RING.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/wire)
 
-# What these link to.
+# The files that these link to.
 file(GLOB linked RELATIVE ${PROJECT_SOURCE_DIR} demo/README.md examples/README.md bench/*/README.md
      tests/unwind-cases/README.md demo/kernel/sampling/* demo/kernel/arch/interrupt_entry.S
      tests/guest/kernels/ring/*)
