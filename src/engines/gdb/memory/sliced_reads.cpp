@@ -12,7 +12,6 @@ namespace {
 constexpr std::uint64_t kSliceNs = 500'000;
 constexpr std::uint64_t kBulkSliceNs = 2'000'000;
 constexpr std::size_t kBulk = 32 * 1024;
-constexpr std::size_t kLargestStep = 64 * 1024;
 constexpr std::string_view kPhysicalOn = "Qqemu.PhyMemMode:1";
 constexpr std::string_view kPhysicalOff = "Qqemu.PhyMemMode:0";
 
@@ -77,46 +76,38 @@ std::size_t SlicedReads::take(const Slice& slice, const std::vector<std::string>
   return got;
 }
 
-std::size_t SlicedReads::step_for(std::uint64_t time_ns) const {
-  const std::uint64_t chunks = time_ns / std::max<std::uint64_t>(ns_per_chunk_, 1);
-  return std::min(kLargestStep, static_cast<std::size_t>(chunks) * reads_.chunk);
+// The request behind that of the stop. Where memory ends in it, the next slice finds that out while
+// the guest stands still.
+Result<void> SlicedReads::read_on_and_resume(Slice& slice, std::size_t bytes) {
+  RINGSIDE_ASSIGN(const auto replies, stub_->exchange_and_resume(make_batch(slice, bytes)));
+  slice.done += take(slice, replies, bytes);
+  return {};
 }
 
 // One stop of the guest. False when memory has ended.
 Result<bool> SlicedReads::run_slice(Slice& slice) {
   RINGSIDE_TRY(stops_->wait());
-  const std::uint64_t limit_ns = slice.limit_ns();
-  std::size_t step = std::min(std::max(step_for(limit_ns / 2), reads_.chunk),
-                              slice.destination.size() - slice.done);
+  const auto bytes_of = [&](std::size_t chunks) {
+    return std::min(chunks * reads_.chunk, slice.destination.size() - slice.done);
+  };
+  const std::size_t chunks = pace_.with_stop(slice.limit_ns());
+  const std::size_t bytes = bytes_of(chunks);
   const bool physical = slice.before == kPhysicalOn;
   if (physical) stub_->begin_physical_mode();
-  RINGSIDE_ASSIGN(auto stopped, stub_->stop(make_batch(slice, step)));
-  const std::uint64_t start = stopped.stopped_ns;
-  std::uint64_t asked = start;
-  std::vector<std::string> replies = std::move(stopped.replies);
-  bool more = true;
-  for (;;) {
-    // Sluggish once is no reason to crawl for ever, so the newest step counts half.
-    const std::uint64_t now = monotonic_ns();
-    const std::uint64_t chunks = (step + reads_.chunk - 1) / reads_.chunk;
-    ns_per_chunk_ = (ns_per_chunk_ + (now - asked) / chunks) / 2;
-    const std::size_t got = take(slice, replies, step);
-    slice.done += got;
-    more = got == step && slice.done < slice.destination.size();
-    if (got < step && slice.vcpu) {
-      RINGSIDE_ASSIGN(slice.level, level_of(*slice.vcpu));
-    }
-    if (!more || now - start >= limit_ns) break;
-    step = std::min(step_for(limit_ns - (now - start)), slice.destination.size() - slice.done);
-    if (step == 0) break;
-    asked = now;
-    RINGSIDE_ASSIGN(replies, stub_->exchange(make_batch(slice, step)));
+  RINGSIDE_ASSIGN(const auto stopped, stub_->stop(make_batch(slice, bytes)));
+  const std::uint64_t stood = monotonic_ns() - stopped.stopped_ns;
+  pace_.took((bytes + reads_.chunk - 1) / reads_.chunk, stood);
+  const std::size_t got = take(slice, stopped.replies, bytes);
+  slice.done += got;
+  if (got < bytes && slice.vcpu) {
+    RINGSIDE_ASSIGN(slice.level, level_of(*slice.vcpu));
   }
+  const bool more = got == bytes && slice.done < slice.destination.size();
+  const std::size_t next = more ? bytes_of(pace_.with_continue(slice.limit_ns(), stood)) : 0;
+  if (stopped.ours && next > 0) RINGSIDE_TRY(read_on_and_resume(slice, next));
   if (physical) stub_->end_physical_mode();
-  if (stopped.ours) {
-    RINGSIDE_TRY(stub_->resume());
-    stops_->count(start, stub_->held_time().last_ns());
-  }
+  if (stopped.ours && next == 0) RINGSIDE_TRY(stub_->resume());
+  if (stopped.ours) stops_->count(stopped.stopped_ns, stub_->held_time().last_ns());
   return more;
 }
 

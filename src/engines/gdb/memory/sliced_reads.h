@@ -10,6 +10,7 @@
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory/memory_reads.h"
 #include "engines/gdb/memory/read_stops.h"
+#include "engines/gdb/memory/slice_pace.h"
 #include "engines/gdb/protocol/stub.h"
 #include "memory/guest_ram.h"
 
@@ -24,12 +25,13 @@ struct VirtualRead {
 
 // Reads of any length that stop the guest for short moments only.
 //
-// A slice stops the guest, reads in steps, and lets it run before its time is up: half a
-// millisecond, so that with what a busy host adds it stays below one. A read in bulk, 32 KiB or
-// more, has two milliseconds: a stop costs more than what it reads, on a busy host or through a
-// relay ten times as much, and the guest has the same share of the time. How much fits into a step
-// is learnt from the steps before. Between two slices the guest runs, and is sampled
-// (read_stops.h). The memory that is read may change between slices.
+// A slice stops the guest, reads, and lets it run before its time is up: half a millisecond, so
+// that with what a busy host adds it stays below one. A read in bulk, 32 KiB or more, has two
+// milliseconds: a stop costs more than what it reads, on a busy host or through a relay ten times
+// as much, and the guest has the same share of the time. One request goes out with the stop, a
+// second one with the continue. Each further one would hold the guest for as long as a busy host
+// keeps QEMU's main loop waiting. slice_pace.h chooses how much they ask for. Between two slices
+// the guest runs, and is sampled (read_stops.h). The memory that is read may change between slices.
 class SlicedReads {
  public:
   // `stub_thread`: QEMU's main loop, 0 where it is not known; see scoped_realtime_priority.h.
@@ -60,17 +62,17 @@ class SlicedReads {
   [[nodiscard]] Result<void> read_sliced(Slice& slice);
   [[nodiscard]] Result<PrivilegeLevel> level_of(VcpuId vcpu);
   [[nodiscard]] Result<bool> run_slice(Slice& slice);
+  [[nodiscard]] Result<void> read_on_and_resume(Slice& slice, std::size_t bytes);
   [[nodiscard]] Batch make_batch(const Slice& slice, std::size_t bytes) const;
   [[nodiscard]] std::size_t take(const Slice& slice, const std::vector<std::string>& replies,
                                  std::size_t bytes) const;
-  [[nodiscard]] std::size_t step_for(std::uint64_t time_ns) const;
 
   Stub* stub_;
   const Inventory* inventory_;
   MemoryReads reads_;
   ReadStops* stops_;
   pid_t stub_thread_;
-  std::uint64_t ns_per_chunk_ = 40'000;  // of the answers to one request; learnt
+  SlicePace pace_;
 };
 
 // RAM through SlicedReads.

@@ -95,7 +95,7 @@ std::ptrdiff_t most_in_a_stop(const std::vector<std::string>& requests) {
   return most;
 }
 
-// Answers take longer than they are taken to do at first, 40 us.
+// Each answer takes 0.1 ms and the wake-up of a thread.
 TEST(SlicedReads, InBulkStopTheGuestForLongerAndLessOften) {
   auto settings = machine();
   settings.memory_delay = std::chrono::microseconds(100);
@@ -107,7 +107,7 @@ TEST(SlicedReads, InBulkStopTheGuestForLongerAndLessOften) {
     return most_in_a_stop(guest.stub.requests());
   };
   // On a busy host answers take longer, and fewer of them fit into a stop.
-  EXPECT_TRUE(ringside::testing::wait_until([&] { return most(64 * 1024) >= 12; }));
+  EXPECT_TRUE(ringside::testing::wait_until([&] { return most(64 * 1024) >= 8; }));
   EXPECT_LE(most(28 * 1024), 6);
 }
 
