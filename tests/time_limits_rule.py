@@ -14,7 +14,7 @@ PLACES = ("cmake/time_limits.cmake", "tests/python/ringside_tests/harness/limits
 # Parameters, options and constants that are limits by their names. Methods whose last argument is.
 NAMES = ("timeout", "limit", "patience", "grace", "within", "ready_within")
 METHODS = ("settimeout", "wait", "join", "communicate", "wait_end", "wait_said", "wait_serial", "wait_status",
-           "wait_nothing_left", "advances", "wait_for_samples", "in_one_of")
+           "wait_nothing_left", "advances", "wait_for_samples")
 CMAKE = re.compile(r"\bTIMEOUT\s+\d")
 CPP = re.compile(r"\+\+\w+\)\s*::usleep\(|::poll\([^;)]*,\s*[1-9][\d']{2,}\)|(?:monotonic_ns|::now)\(\)\s*\+\s*[\d']*\d|"
                  r"EXPECT_L[TE]\([^;]*::now\(\)[^;]*\b\d+(?:m?s|ns|us)?\)")

@@ -15,6 +15,7 @@ import re
 import sys
 
 from ringside_tests.harness import launched, limits, machine
+from ringside_tests.judges import findings
 
 SHARE = re.compile(r"// (\d+) %$")
 FUNCTION, INLINED = "mixed_lines", "sift_line"
@@ -94,11 +95,10 @@ def run(options, folder, deadline):
     failures += check_inlined(function, read(options, recording, deadline, INLINED), inlined)
     if options.single_step:
         failures += check_instructions(function)
-    for failure in shares + failures:
-        print(f"FAILED: {failure}")
-    if shares and not failures and (bent := launched.says_bent(options.ringside, recording, deadline)):
-        return bent
-    return "the recording is wrong" if shares + failures else 0
+    found = findings.Findings(options.ringside, deadline)
+    found.add(*failures)
+    found.add_shares(shares, recording)
+    return found.verdict()
 
 
 def parse_options():

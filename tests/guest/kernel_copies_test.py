@@ -6,7 +6,8 @@
 A kernel of a few lines (programs/kernel_copies.S) runs one function where it is linked, one in a second mapping, and one
 in a copy, for a third of its time each.
 
-Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the kernel cannot be built.
+A recording whose shares are wrong has to say itself that the host has bent them; then another one is made.
+Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the kernel cannot be built, or the host is too busy.
 """
 import argparse
 import os
@@ -14,9 +15,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 from ringside_tests.harness import folded, launched, limits, machine
+from ringside_tests.judges import findings
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "programs" / "kernel_copies.S"
 FUNCTIONS = ("linked", "mapped", "copied")
@@ -38,16 +39,17 @@ def run(options, folder, deadline):
                            "--samples", str(options.busy), "-o", str(recording))
     stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
     total = sum(count for _, count in stacks)
-    failures = []
+    found = findings.Findings(options.ringside, deadline)
     for name in FUNCTIONS:
         share = 100 * sum(count for stack, count in stacks if stack[-1] == name) / max(total, 1)
         whole = 100 * sum(count for stack, count in stacks if stack[-3:] == ("start", "main", name)) / max(total, 1)
         print(f"{name}: {share:.2f} % of {total} samples, {whole:.2f} % below main")
-        if abs(share - 100 / 3) > options.points or abs(share - whole) > 1:
-            failures.append(f"{name} has {share:.2f} % of the samples, {whole:.2f} % below main, not 33.33 %")
-    for line in failures:
-        print(f"FAILED: {line}: {sorted(stacks)[:8]}")
-    return 1 if failures else 0
+        line = f"{name} has {share:.2f} % of the samples, {whole:.2f} % below main, not 33.33 %: {sorted(stacks)[:8]}"
+        if abs(share - whole) > 1:
+            found.add(line)
+        elif abs(share - 100 / 3) > options.points:
+            found.add_shares([line], recording)
+    return found.verdict()
 
 
 def parse_options():
@@ -56,23 +58,15 @@ def parse_options():
     parser.add_argument("--busy", type=int, default=1000, help="samples wanted (default 1000)")
     parser.add_argument("--points", type=float, default=6.0, help="how far a share may be off")
     limits.add_option(parser)
-    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
+    parser.add_argument("--tries", type=int, default=1, help="at most, where those before say that they are bent")
     return parser.parse_args()
 
 
 def main():
-    options = parse_options()
-    machine.exit_on_signals()
     if missing := [tool for tool in ("clang", "ld.lld", "qemu-system-i386") if not shutil.which(tool)]:
         print(f"there is no {', '.join(missing)}")
-        return 77
-    with tempfile.TemporaryDirectory(prefix="ringside-copies-") as folder:
-        try:
-            return launched.in_one_of(options.tries, options.limit,
-                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
-        except (launched.Failed, machine.GuestError, OSError, ValueError, subprocess.SubprocessError) as error:
-            print(f"FAILED: {error}")
-    return 1
+        return launched.SKIPPED
+    return launched.truthful("ringside-copies-", parse_options(), run)
 
 
 if __name__ == "__main__":

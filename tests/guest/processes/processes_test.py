@@ -7,7 +7,8 @@ The kernel runs one program twice and another beside it on each vCPU, and says a
 process must have its program's name, shares and stacks, and kernel-only and user-only samples must be the whole, both of
 one recording and of recordings of only the one or the other.
 
-Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2 wrong usage.
+A recording whose shares are wrong has to say itself that the host has bent them; then all are made again.
+Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2 wrong usage, 77 the host is too busy.
 """
 import argparse
 import os
@@ -17,7 +18,7 @@ import shutil
 import sys
 
 from ringside_tests.harness import folded, launched, limits, machine
-from ringside_tests.judges import report_totals
+from ringside_tests.judges import findings, report_totals
 from ringside_tests.judges.processes import process_truth
 
 LEAST_SECONDS = 3  # that the guest works: a busy host takes a second to begin
@@ -58,10 +59,9 @@ def room_of_share(options, samples):
     return max(options.points, 4 * 100 * (0.24 * 3 / max(samples, 1)) ** 0.5)
 
 
-def check_processes(options, recording, processes, deadline):
+def check_processes(options, recording, processes, deadline, found):
     truth = process_truth.parse(options.truth.read_text())
     functions = process_truth.kernel_functions(options.kernel)
-    failures = []
     charged = 0
     for pid, (vcpu, name) in sorted(processes.items()):
         program = truth[name]
@@ -69,67 +69,64 @@ def check_processes(options, recording, processes, deadline):
         charged += folded.samples(stacks)
         whole = folded.samples(working_stacks(options, recording, deadline, "--cpu", str(vcpu)))
         named = folded.samples(working_stacks(options, recording, deadline, "--pid", str(pid), "--comm", name))
-        summary, wrong = process_truth.check_process(program, stacks, whole, options.points, functions.__contains__)
+        summary, shares, wrong = process_truth.check_process(program, stacks, whole, options.points, functions.__contains__)
         if named != folded.samples(stacks):
             wrong.append(f"{named} of {folded.samples(stacks)} samples have the program's name")
         others = [truth[other] for other in truth if other != name]
         wrong += process_truth.check_absent(program, others, stacks)
         print("\n    ".join([f"pid {pid}, vCPU {vcpu}, {name}:", *summary]))
-        failures += [f"pid {pid} ({name}): {line}" for line in wrong]
+        found.add_shares([f"pid {pid} ({name}): {line}" for line in shares], recording)
+        found.add(*(f"pid {pid} ({name}): {line}" for line in wrong))
     whole = folded.samples(working_stacks(options, recording, deadline))
     # Samples of no process: from before the page was known, and between two processes.
     if charged < 0.99 * whole or charged > whole:
-        failures.append(f"{charged} of {whole} samples are charged to the processes")
-    return failures
+        found.add(f"{charged} of {whole} samples are charged to the processes")
 
 
-def check_halves(options, recording, deadline):
+def check_halves(options, recording, deadline, found):
     """Kernel and user samples of one recording are all of them."""
     whole, kernel, user = (folded.samples(stacks_of(options, recording, deadline, *how))
                            for how in ((), ("-k",), ("-u",)))
     print(f"{whole} samples, {kernel} of the kernel and {user} of user code")
-    failures = [] if kernel + user == whole else [f"{kernel} kernel and {user} user samples are not {whole}"]
+    if kernel + user != whole:
+        found.add(f"{kernel} kernel and {user} user samples are not {whole}")
     # 40 parts of a hundred are spent in system calls.
     kernel, user = (folded.samples(working_stacks(options, recording, deadline, how)) for how in ("-k", "-u"))
     worked = kernel + user
     if abs(100 * kernel / max(worked, 1) - 40) > room_of_share(options, worked):
-        failures.append(f"{kernel} of {worked} samples are the kernel's, not 40 %")
-    return failures
+        found.add_shares([f"{kernel} of {worked} samples are the kernel's, not 40 %"], recording)
 
 
-def check_only(options, folder, deadline, flag, part):
+def check_only(options, folder, deadline, flag, part, found):
     """A recording of only the kernel or only user code: what is left out is skipped, not failed."""
     recording, _ = record(options, folder, deadline, max(options.seconds / 3, LEAST_SECONDS), flag)
     report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
     stacks = stacks_of(options, recording, deadline)
-    failures = report_totals.check(report, stacks)
+    found.add(*report_totals.check(report, stacks))
     numbers = report_totals.statistics(report)
     taken, skipped = numbers["sampled"], numbers["skipped"]
     share = 100 * taken / max(taken + skipped, 1)
     print(f"{flag}: {taken} sampled, {skipped} skipped: {share:.2f} %")
     if abs(share - part) > room_of_share(options, taken + skipped):
-        failures.append(f"{flag}: {share:.2f} % of the ticks were sampled, not {part} %")
+        found.add_shares([f"{flag}: {share:.2f} % of the ticks were sampled, not {part} %"], recording)
     other = folded.samples(stacks_of(options, recording, deadline, "-u" if flag == "-k" else "-k"))
     if numbers["failed"] or other:
-        failures.append(f"{flag}: {numbers['failed']} samples failed, {other} are of what was not asked for")
-    return failures
+        found.add(f"{flag}: {numbers['failed']} samples failed, {other} are of what was not asked for")
 
 
-def check_unknown(options, folder, deadline):
+def check_unknown(options, folder, deadline, found):
     """Without the program files processes are told apart, and their stacks are whole."""
     recording, processes = record(options, folder, deadline, max(options.seconds / 3, LEAST_SECONDS))
-    failures = []
     for pid, (_, name) in sorted(processes.items()):
         stacks = stacks_of(options, recording, deadline, "--pid", str(pid))
         unnamed = folded.samples(stacks_of(options, recording, deadline, "--pid", str(pid), "--comm", "<unknown>"))
         if not stacks or unnamed != folded.samples(stacks):
-            failures.append(f"pid {pid} ({name}): {unnamed} of {folded.samples(stacks)} samples are <unknown>'s")
+            found.add(f"without files: pid {pid} ({name}): {unnamed} of {folded.samples(stacks)} samples are <unknown>'s")
         # A kernel's stack alone: somewhere in the entry, or from before the pages were found.
         whole = [(stack, count) for stack, count in stacks if stack[0].startswith("<unknown:0x4")]
         if folded.samples(whole) < 0.95 * folded.samples(stacks):
-            failures.append(f"pid {pid} ({name}): {folded.samples(whole)} of {folded.samples(stacks)} stacks begin in user "
-                            "code")
-    return [f"without files: {line}" for line in failures]
+            found.add(f"without files: pid {pid} ({name}): {folded.samples(whole)} of {folded.samples(stacks)} stacks begin in "
+                      "user code")
 
 
 def run(options, folder, deadline):
@@ -138,14 +135,13 @@ def run(options, folder, deadline):
     for name in ("compute", "syscaller"):
         shutil.copy(options.programs / f"{name}.elf", programs / name)
     recording, processes = record(options, folder, deadline, options.seconds, "--programs", str(programs))
-    failures = check_processes(options, recording, processes, deadline)
-    failures += check_halves(options, recording, deadline)
-    failures += check_only(options, folder, deadline, "-k", 40)
-    failures += check_only(options, folder, deadline, "-u", 60)
-    failures += check_unknown(options, folder, deadline)
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+    found = findings.Findings(options.ringside, deadline)
+    check_processes(options, recording, processes, deadline, found)
+    check_halves(options, recording, deadline, found)
+    check_only(options, folder, deadline, "-k", 40, found)
+    check_only(options, folder, deadline, "-u", 60, found)
+    check_unknown(options, folder, deadline, found)
+    return found.verdict()
 
 
 def parse_options():
@@ -160,14 +156,14 @@ def parse_options():
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=2.0, help="milliseconds between samples (default 2)")
     limits.add_option(parser)
-    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
+    parser.add_argument("--tries", type=int, default=1, help="at most, where those before say that they are bent")
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
     parser.add_argument("--qemu-option", action="append", default=[], help="a further option of QEMU")
     return parser.parse_args()
 
 
 def main():
-    return launched.judged("ringside-processes-", parse_options(), run)
+    return launched.truthful("ringside-processes-", parse_options(), run)
 
 
 if __name__ == "__main__":

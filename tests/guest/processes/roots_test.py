@@ -9,15 +9,16 @@ kernel's stacks stand on those, but for the first ones and those from which a th
 the page tables are another process's already. With the tcg engine the guest is started again for ringside: with one
 vCPU all page tables are where they were before.
 
-Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2 wrong usage.
+A recording whose shares are wrong has to say itself that the host has bent them; then another one is made.
+Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2 wrong usage, 77 the host is too busy.
 """
 import argparse
 import os
 import pathlib
 import sys
-import tempfile
 
 from ringside_tests.harness import folded, launched, limits, machine, page_table_roots
+from ringside_tests.judges import findings
 from ringside_tests.judges.processes import process_truth
 
 
@@ -27,19 +28,20 @@ def check(options, recording, deadline):
     profile = {name: folded.parse(launched.folded_text(options.ringside, recording, deadline, "--comm", name))
                for name in ("first", "second", "syscaller.elf")}
     whole = folded.samples(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
-    failures = []
+    found = findings.Findings(options.ringside, deadline)
     for name, stacks in profile.items():
         program = truth["syscaller" if name == "syscaller.elf" else "compute"]
         program.may_lack_user = True
-        summary, wrong = process_truth.check_process(program, stacks, whole, options.points, functions.__contains__)
+        summary, shares, wrong = process_truth.check_process(program, stacks, whole, options.points, functions.__contains__)
         print("\n    ".join([f"{name}:", *summary]))
-        failures += [f"{name}: {line}" for line in wrong]
+        found.add_shares([f"{name}: {line}" for line in shares], recording)
+        found.add(*(f"{name}: {line}" for line in wrong))
     joined, wrong = process_truth.check_joined(sum(profile.values(), []), functions.__contains__, options.joined)
     print(joined)
-    failures += wrong
+    found.add(*wrong)
     if sum(map(folded.samples, profile.values())) < 0.98 * whole:
-        failures.append(f"only {list(map(folded.samples, profile.values()))} of {whole} samples are of a process")
-    return failures
+        found.add(f"only {list(map(folded.samples, profile.values()))} of {whole} samples are of a process")
+    return found.verdict()
 
 
 def run(options, folder, deadline):
@@ -59,10 +61,7 @@ def run(options, folder, deadline):
                                page_table_roots.WORK]
         recording = launched.record(options.ringside, ["--engine", "tcg", "--after", "ringside-demo: ready", *how], qemu,
                                     folder, deadline)
-    failures = check(options, recording, deadline)
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+    return check(options, recording, deadline)
 
 
 def parse_options():
@@ -78,20 +77,12 @@ def parse_options():
     parser.add_argument("--points", type=float, default=3.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=3.0, help="milliseconds between samples (default 3)")
     limits.add_option(parser)
-    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
+    parser.add_argument("--tries", type=int, default=1, help="at most, where those before say that they are bent")
     return parser.parse_args()
 
 
 def main():
-    options = parse_options()
-    machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-roots-") as folder:
-        try:
-            return launched.in_one_of(options.tries, options.limit,
-                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
-        except (launched.Failed, machine.GuestError, OSError, ValueError) as error:
-            print(f"FAILED: {error}")
-    return 1
+    return launched.truthful("ringside-roots-", parse_options(), run)
 
 
 if __name__ == "__main__":

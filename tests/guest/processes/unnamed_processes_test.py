@@ -7,7 +7,8 @@ The bundled kernel, taken for one that ringside does not know (--os none), runs 
 With no option there must be three processes `[process N]` of the true shares. With --programs each has its program's name,
 shares and user stacks. A file that was built otherwise (--user-elf, --process) names nothing, and one line says so.
 
-Exit status: 0 as it should be, 1 not or something failed, 2 wrong usage.
+A recording whose shares are wrong has to say itself that the host has bent them; then all are made again.
+Exit status: 0 as it should be, 1 not or something failed, 2 wrong usage, 77 the host is too busy.
 """
 import argparse
 import os
@@ -16,10 +17,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 from ringside_tests.harness import folded, launched, limits, machine, page_table_roots
+from ringside_tests.judges import findings
 from ringside_tests.judges.processes import process_truth
 
 UNNAMED = re.compile(r"\[process (\d+)\]")
@@ -75,47 +76,45 @@ def other_build(program, path):
     return path
 
 
-def check_unnamed(guest):
+def check_unnamed(guest, found):
     """With no option: three processes, by the truth's shares."""
     truth = process_truth.parse(guest.options.truth.read_text())
     recording, _ = guest.record(guest.options.busy)
     counts = guest.by_name(recording)
     total = sum(counts.values())
     print(f"nothing given: {counts}")
-    failures = []
     unnamed = {name: count for name, count in counts.items() if UNNAMED.fullmatch(name)}
     if sorted(unnamed) != [f"[process {n}]" for n in (1, 2, 3)]:
-        failures.append(f"the processes are {sorted(counts)}")
+        found.add(f"the processes are {sorted(counts)}")
     expected = sorted(truth[name].percent for name in ("compute", "compute", "syscaller"))
     for share, count in zip(expected, sorted(unnamed.values())):
         if abs(100 * count / total - share) > guest.options.points:
-            failures.append(f"a process has {100 * count / total:.2f} % of the samples, not {share} %")
+            found.add_shares([f"a process has {100 * count / total:.2f} % of the samples, not {share} %"], recording)
     for name, count in unnamed.items():
         pid = UNNAMED.fullmatch(name).group(1)
-        found = [folded.samples(guest.stacks(recording, *how)) for how in (("--comm", name), ("--pid", pid))]
-        if found != [count, count]:
-            failures.append(f"--comm '{name}' and --pid {pid} find {found} samples, not {count}")
+        seen = [folded.samples(guest.stacks(recording, *how)) for how in (("--comm", name), ("--pid", pid))]
+        if seen != [count, count]:
+            found.add(f"--comm '{name}' and --pid {pid} find {seen} samples, not {count}")
     table = launched.read_back(guest.options.ringside, guest.deadline, "report", "--stdio", "-i", str(recording))
-    failures += [f"report has no row of {name}: {table[:600]}" for name in unnamed if name not in table]
-    return failures
+    found.add(*(f"report has no row of {name}: {table[:600]}" for name in unnamed if name not in table))
 
 
-def check_without_kernel(guest):
+def check_without_kernel(guest, found):
     """Without the kernel's file, too, once it is clear that there is none to be found in memory."""
     recording, said = guest.record_unknown(guest.options.busy // 2)
     counts = guest.by_name(recording)
     print(f"no kernel: {counts}")
     named = sum(count for name, count in counts.items() if UNNAMED.fullmatch(name))
-    failures = [] if len(counts.keys() - {"[unknown]"}) == 3 else [f"without a kernel the processes are {sorted(counts)}"]
+    if len(counts.keys() - {"[unknown]"}) != 3:
+        found.add(f"without a kernel the processes are {sorted(counts)}")
     # Half a second is looked for a kernel.
     if named < 0.5 * sum(counts.values()):
-        failures.append(f"without a kernel only {named} of {sum(counts.values())} samples are of a process")
+        found.add(f"without a kernel only {named} of {sum(counts.values())} samples are of a process")
     if "have no process" in said:
-        failures.append(f"without a kernel ringside says {said[-600:]}")
-    return failures
+        found.add(f"without a kernel ringside says {said[-600:]}")
 
 
-def check_programs(guest):
+def check_programs(guest, found):
     """With the programs' folder: each process has its program's name and truth."""
     options = guest.options
     programs = guest.folder / "programs"
@@ -129,25 +128,26 @@ def check_programs(guest):
     counts = guest.by_name(recording)
     print(f"--programs: {counts}")
     total = sum(counts.values())
-    failures = [] if counts.keys() <= {"compute", "syscaller", "[unknown]"} else [f"the processes are {sorted(counts)}"]
+    if not counts.keys() <= {"compute", "syscaller", "[unknown]"}:
+        found.add(f"the processes are {sorted(counts)}")
     if "ran other code" in said:
-        failures.append(f"ringside says {said[-400:]}")
+        found.add(f"ringside says {said[-400:]}")
     table = launched.read_back(options.ringside, guest.deadline, "report", "--stdio", "--sort", "pid,comm", "-i",
                                str(recording))
     pids = re.findall(r"(\d+) +(compute|syscaller)\b", table)
     if sorted(name for _, name in pids) != ["compute", "compute", "syscaller"]:
-        failures.append(f"not two processes of compute and one of syscaller: {table[-600:]}")
+        found.add(f"not two processes of compute and one of syscaller: {table[-600:]}")
     for pid, name in pids:
         program = truth[name]
         program.may_lack_user = True
         stacks = guest.stacks(recording, "--pid", pid)
-        summary, wrong = process_truth.check_process(program, stacks, total, options.points, functions.__contains__)
+        summary, shares, wrong = process_truth.check_process(program, stacks, total, options.points, functions.__contains__)
         print("\n    ".join([f"pid {pid}, {name}:", *summary]))
-        failures += [f"pid {pid} ({name}): {line}" for line in wrong]
-    return failures
+        found.add_shares([f"pid {pid} ({name}): {line}" for line in shares], recording)
+        found.add(*(f"pid {pid} ({name}): {line}" for line in wrong))
 
 
-def check_wrong(guest, roots):
+def check_wrong(guest, roots, found):
     """Files that are not what runs name nothing, and one line says so. The user's word for a process is its name."""
     options = guest.options
     compute, syscaller = (options.programs / f"{name}.elf" for name in ("compute", "syscaller"))
@@ -156,7 +156,6 @@ def check_wrong(guest, roots):
     cases = ((("--user-elf", str(stale)), set(), 3, {"multiply_rows()", "serve_requests()"}),
              (("--user-elf", str(compute)), {"compute.elf"}, 1, {"serve_requests()"}),
              (("--process", f"{roots[1]}=first:{syscaller}"), {"first"}, 2, {"multiply_rows()", "serve_requests()"}))
-    failures = []
     for how, names, unnamed, absent in cases:
         recording, said = guest.record(options.busy // 4, *how)
         counts = guest.by_name(recording)
@@ -171,8 +170,7 @@ def check_wrong(guest, roots):
         named = absent & {frame for stack, _ in guest.stacks(recording) for frame in stack}
         if named:
             wrong.append(f"functions of a file that did not run: {sorted(named)}")
-        failures += [f"{' '.join(how)}: {line}" for line in wrong]
-    return failures
+        found.add(*(f"{' '.join(how)}: {line}" for line in wrong))
 
 
 def run(options, folder, deadline):
@@ -180,11 +178,12 @@ def run(options, folder, deadline):
         running.wait_serial("ringside-demo: ready", limits.STEP)
         guest = Guest(options, folder, running.gdb, deadline)
         roots = page_table_roots.find_roots(running, limits.step_end())
-        failures = check_unnamed(guest) + check_without_kernel(guest) + check_programs(guest)
-        failures += check_wrong(guest, roots)
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+        found = findings.Findings(options.ringside, deadline)
+        check_unnamed(guest, found)
+        check_without_kernel(guest, found)
+        check_programs(guest, found)
+        check_wrong(guest, roots, found)
+    return found.verdict()
 
 
 def parse_options():
@@ -198,20 +197,12 @@ def parse_options():
     parser.add_argument("--points", type=float, default=4.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=3.0, help="milliseconds between samples (default 3)")
     limits.add_option(parser)
-    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
+    parser.add_argument("--tries", type=int, default=1, help="at most, where those before say that they are bent")
     return parser.parse_args()
 
 
 def main():
-    options = parse_options()
-    machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-unnamed-") as folder:
-        try:
-            return launched.in_one_of(options.tries, options.limit,
-                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
-        except (launched.Failed, machine.GuestError, OSError, ValueError, subprocess.SubprocessError) as error:
-            print(f"FAILED: {error}")
-    return 1
+    return launched.truthful("ringside-unnamed-", parse_options(), run)
 
 
 if __name__ == "__main__":

@@ -25,3 +25,8 @@ def samples_in(function, stacks):
 def samples(stacks):
     """How many samples there are."""
     return sum(count for _, count in stacks)
+
+
+def without(functions, stacks):
+    """The stacks that have none of the functions."""
+    return [(stack, count) for stack, count in stacks if not set(functions) & set(stack)]

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import time
 
-from ringside_tests.harness import folded, limits, machine
+from ringside_tests.harness import folded, limits, linux_guest, machine
 
 NO_SAMPLE = "there is no sample"
 
@@ -122,9 +122,10 @@ def too_busy(why):
 def truthful(prefix, options, run):
     """The exit status of a test of shares. run(options, folder, deadline) records and judges, and returns 0 where the
     profile tells the truth, else a text that says what is wrong: BENT or CROWDED where only shares are, and the recording
-    itself says that they are bent. Such a one is made again, options.tries times at most. One that is wrong and silent fails
-    at once. Where the host's other work bends all of them, the test is skipped; on a host that was idle (script/time-scale),
-    and where there are only as many vCPUs as processors, it fails."""
+    itself says that they are bent (judges/findings.py). Such a one is made again, options.tries times at most. One that is
+    wrong and silent fails at once. Where the host's other work bends all of them, the test is skipped; on a host that was
+    idle (script/time-scale), and where there are only as many vCPUs as processors, it fails. Each try but the last has half of
+    the time that is left."""
     machine.exit_on_signals()
     end = time.monotonic() + options.limit
     with tempfile.TemporaryDirectory(prefix=prefix) as folder:
@@ -136,8 +137,11 @@ def truthful(prefix, options, run):
             except TookTooLong as error:
                 wrong, hangs = BENT, True
                 print(f"FAILED: {error}")
-            except (Failed, OSError, ValueError) as error:
-                wrong = str(error)
+            except linux_guest.NoNetwork as error:
+                print(f"skipped: {error}")
+                return SKIPPED
+            except (Failed, machine.GuestError, OSError, ValueError, subprocess.SubprocessError) as error:
+                wrong = f"{type(error).__name__}: {error}"
             if wrong not in (BENT, CROWDED):
                 print(f"{attempt - 1} of {attempt} recordings were wrong and said that their shares are bent")
                 if wrong:
@@ -147,32 +151,3 @@ def truthful(prefix, options, run):
         print(f"FAILED: each recording is wrong: {wrong}")
         return 1
     return too_busy(f"all {options.tries} recordings said that their shares are bent: the host is too busy")
-
-
-def judged(prefix, options, run):
-    """The exit status of a test that records in one of options.tries: run(options, folder, deadline) as in_one_of() calls it,
-    in a folder that is gone afterwards. Prints why it fails."""
-    machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
-        try:
-            return in_one_of(options.tries, options.limit,
-                             lambda deadline: run(options, pathlib.Path(folder), deadline))
-        except (Failed, OSError, ValueError) as error:
-            print(f"FAILED: {error}")
-            return 1
-
-
-def in_one_of(tries, limit, run):
-    """Calls run(deadline), which returns 0 where a profile tells the truth, until it does. Returns 0 then, else 1. Each try
-    but the last has half of the time that is left of `limit` seconds. The machine's other work bends a profile of seconds
-    now and then, but not the same way every time; what is wrong with the profiler is wrong at each try."""
-    end = time.monotonic() + limit
-    for attempt in range(1, tries + 1):
-        print(f"try {attempt} of {tries}")
-        now = time.monotonic()
-        try:
-            if run(end if attempt == tries else now + (end - now) / 2) == 0:
-                return 0
-        except TookTooLong as error:
-            print(f"FAILED: {error}")
-    return 1

@@ -13,7 +13,7 @@ def add_options(parser):
     parser.add_argument("--seconds", type=float, default=8, help="of recording (default 8)")
     parser.add_argument("--busy", type=int, default=1500, help="samples wanted of each engine (default 1500)")
     parser.add_argument("--points", type=float, default=2.0, help="how far shares may be apart")
-    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings is as it should be")
+    parser.add_argument("--tries", type=int, default=1, help="at most, where those before say that they are bent")
 
 
 def record(options, qemu, kernel, ready, folder, deadline):

@@ -73,15 +73,27 @@ def table(measures):
 
 def check(measures, busy, points, complete):
     """Failures, as lines. measures: by engine; busy: samples wanted of each; complete: percent of the stacks."""
+    few = [line for name, measure in measures.items() for line in check_count(name, measure, busy)]
+    return few + check_stacks(measures, complete) + check_shares(measures, points)
+
+
+def check_count(name, measure, busy):
+    return [f"{name}: {measure.samples} busy samples, {busy} wanted"] if measure.samples < busy else []
+
+
+def check_stacks(measures, complete):
     failures = []
     for name, measure in measures.items():
-        if measure.samples < busy:
-            failures.append(f"{name}: {measure.samples} busy samples, {busy} wanted")
         if not measure.judged:
             failures.append(f"{name}: no kernel stack at all")
         elif percent(measure.complete, measure.judged) < complete:
             failures.append(f"{name}: {percent(measure.complete, measure.judged):.2f} % of {measure.judged} stacks are "
                             f"complete, {complete:g} % wanted")
+    return failures
+
+
+def check_shares(measures, points):
+    failures = []
     for (one, first), (other, second) in itertools.combinations(measures.items(), 2):
         for function in hottest({one: first, other: second}):
             apart = abs(first.share(function) - second.share(function))

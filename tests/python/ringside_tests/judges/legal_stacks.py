@@ -11,6 +11,7 @@ Lines of the file:
 import dataclasses
 
 USER = "[user]"
+DRAIN_DAEMON = ("drain_daemon", "drain_some")  # drains the bundled kernel's rings beside its workload
 
 
 @dataclasses.dataclass

@@ -72,18 +72,18 @@ def working(stacks):
 
 def check_process(program, stacks, whole, points, is_kernel):
     """Compares one process. stacks: its folded stacks. whole: the samples of its vCPU. is_kernel: whether a name is a
-    function of the kernel's. Returns (summary lines, failure lines)."""
+    function of the kernel's. Returns (summary lines, failures of shares, failures of stacks)."""
     total = sum(count for _, count in stacks)
     own = collections.Counter()
     for stack, count in stacks:
         own[stack[-1]] += count
-    summary, failures = [], []
+    summary, shares, failures = [], [], []
     for what, expected, got in [("all of it", program.percent, total),
                                 *((name, share, own[name]) for name, share in program.shares.items())]:
         line = f"{what}: expected {expected:.2f} %, got {100 * got / max(whole, 1):.2f} % of the vCPU"
         summary.append(line)
         if abs(100 * got / max(whole, 1) - expected) > points:
-            failures.append(line)
+            shares.append(line)
     bad = collections.Counter()
     for stack, count in stacks:
         if not _is_legal(program, stack, is_kernel):
@@ -94,7 +94,7 @@ def check_process(program, stacks, whole, points, is_kernel):
     if legal < LEGAL_PERCENT:
         failures.append(line)
         failures += [f"    {count} times: {';'.join(stack)}" for stack, count in bad.most_common(SHOWN)]
-    return summary, failures
+    return summary, shares, failures
 
 
 def _is_legal(program, stack, is_kernel):
