@@ -88,7 +88,7 @@ def run(options):
 def run_beside(options, apart, vcpus):
     shares = {interval: [] for interval in INTERVALS}
     with load(options.loops, apart) as where:
-        beside = f"{options.loops} busy loops in {where}" if options.loops else "a quiet host"
+        beside = f"{options.loops} busy loops in {where}" if options.loops else "no busy loops"
         print(f"{vcpus} vCPUs, {beside}, {os.cpu_count()} processors", flush=True)
         for number in range(options.rounds):
             for interval in INTERVALS:
@@ -105,7 +105,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--loops", type=int, default=3 * os.cpu_count(), help="0: a quiet host")
+    parser.add_argument("--loops", type=int, default=3 * os.cpu_count(), help="0: none, for a quiet host")
     parser.add_argument("--vcpus", type=lambda text: [int(word) for word in text.split(",")], default=[1],
                         help="such as 1,2,4 (default 1)")
     parser.add_argument("--plugin", type=os.path.abspath, default=str(ROOT / "build/release/plugin/libringside-tcg.so"))
