@@ -4,17 +4,15 @@
 
 #include <filesystem>
 
-#include "base/read_text.h"
 #include "base/socket.h"
 #include "engines/gdb/stub_thread.h"
 #include "engines/peer_process.h"
+#include "launch/qemu/running_qemus.h"
 
 namespace ringside::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMostBytes = 1 << 20;  // of a command line
 
 pid_t listener_at_path(const std::string& path) {
   SocketAddress address;
@@ -47,14 +45,7 @@ pid_t listening_process(const std::string& text) {
 std::vector<std::string> command_line_of_qemu_at(const std::string& address) {
   const pid_t process = listening_process(address);
   if (process == 0 || !engines::gdb::is_qemu(process)) return {};
-  const std::string text = read_text(fmt::format("/proc/{}/cmdline", process), kMostBytes);
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\0', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
+  return launch::command_line_of(process);
 }
 
 }  // namespace ringside::app

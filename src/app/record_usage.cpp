@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/record_session.h"
+#include "launch/qemu/running_qemus.h"
 
 namespace ringside::app {
 namespace {
@@ -109,10 +110,14 @@ Result<void> check_usage(const RecordRequest& request) {
       kRules.begin(), kRules.end(), [&asked](const Rule& rule) { return rule.is_broken(asked); });
   if (broken == kRules.end()) return {};
   const std::string_view attach = asked.gdb() ? "--gdb" : asked.ring() ? "--ring" : "--qmp";
+  const std::string running = broken == kRules.begin()  // which guest?
+                                  ? launch::running_qemus_in_words(request.verb)
+                                  : std::string();
   return tl::unexpected<Error>(Error{
       ErrorCode::kUsage, fmt::format(fmt::runtime(broken->message), fmt::arg("verb", request.verb),
                                      fmt::arg("attach", attach),
-                                     fmt::arg("engine", name_of(request.settings.engine)))});
+                                     fmt::arg("engine", name_of(request.settings.engine))) +
+                             running});
 }
 
 }  // namespace ringside::app

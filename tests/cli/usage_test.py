@@ -1,5 +1,9 @@
 """The command line: wrong usage, help, version, completion."""
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
@@ -62,6 +66,26 @@ class WrongUsage(cli_case.CliCase):
         for verb in ("record", "profile"):
             with self.subTest(verb=verb):
                 self.refused(verb, says=("--gdb", "-- qemu-system-x86_64"))
+
+    def test_guests_that_run(self):
+        """Python under QEMU's name, with options that QEMU has, runs as long as the test."""
+        qemu = self.folder / "qemu-system-x86_64"
+        shutil.copy2(os.path.realpath(sys.executable), qemu)
+        for options, attach in ((["-gdb", "unix:my socket,server=on"], f"--gdb '{self.folder}/my socket'"),
+                                (["-s"], "--gdb localhost:1234"),
+                                (["-qmp", "tcp:127.0.0.1:4,server=on"], "--qmp 127.0.0.1:4"), ([], "without -s, -gdb or -qmp")):
+            process = subprocess.Popen([qemu, "-c", "print(flush=True); input()", *options], cwd=self.folder,
+                                       env={**os.environ, "PYTHONHOME": sys.base_prefix},
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                self.assertTrue(process.stdout.readline(), "it does not run")
+                for verb in ("record", "ps"):
+                    with self.subTest(options=options, verb=verb):
+                        said = self.ringside(verb).said
+                        self.assertIn(f"QEMU {process.pid} runs", said)
+                        self.assertIn(attach if not options else f"'ringside {verb} {attach}'", said)
+            finally:
+                process.communicate(b"\n")
 
     def test_nothing_behind_the_dashes(self):
         self.refused("record", "--", says="no command line behind --")

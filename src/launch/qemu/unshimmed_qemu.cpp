@@ -8,26 +8,19 @@
 #include "base/read_text.h"
 #include "base/socket.h"
 #include "launch/qemu/qemu_command.h"
+#include "launch/qemu/running_qemus.h"
 
 namespace ringside::launch {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(pid_t process) { return fs::path("/proc") / std::to_string(process); }
-
 // Each process's parent. In /proc/PID/stat the name, which may hold anything, is in parentheses
 // before the state and the parent (proc(5)).
 std::map<pid_t, pid_t> parents() {
   std::map<pid_t, pid_t> all;
-  std::error_code error;
-  for (auto entry = fs::directory_iterator("/proc", error); entry != fs::directory_iterator();
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
-    pid_t process = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), process).ec != std::errc{})
-      continue;
-    const std::string stat = read_text(entry->path() / "stat");
+  for (const pid_t process : all_processes()) {
+    const std::string stat = read_text(fmt::format("/proc/{}/stat", process));
     const std::size_t behind_name = stat.rfind(") ");
     if (behind_name == std::string::npos || behind_name + 4 > stat.size()) continue;
     pid_t parent = 0;
@@ -35,11 +28,6 @@ std::map<pid_t, pid_t> parents() {
     all[process] = parent;
   }
   return all;
-}
-
-fs::path program_of(pid_t process) {
-  std::error_code ignored;
-  return fs::read_symlink(folder_of(process) / "exe", ignored);
 }
 
 // Started by the command, and not by a shim.
@@ -55,26 +43,12 @@ bool is_below(pid_t process, pid_t command, const std::map<pid_t, pid_t>& parent
   return true;
 }
 
-std::vector<std::string> arguments_of(pid_t process) {
-  std::vector<std::string> words;
-  const std::string line = read_text(folder_of(process) / "cmdline");
-  for (std::size_t begin = 0; begin < line.size();) {
-    const std::size_t end = std::min(line.find('\0', begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (!words.empty()) words.erase(words.begin());
-  return words;
-}
-
 // QEMU's paths are relative to its own folder.
 std::string in_its_folder(const std::string& address, pid_t process) {
   if (!address.starts_with("unix:")) return address;
   const auto parsed = SocketAddress::parse(address);
   if (!parsed) return address;
-  std::error_code ignored;
-  const fs::path folder = fs::read_symlink(folder_of(process) / "cwd", ignored);
-  return "unix:" + escape_value((folder / parsed->path).string());
+  return "unix:" + escape_value((folder_of(process) / parsed->path).string());
 }
 
 LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
@@ -87,8 +61,7 @@ LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
   info.uses_terminal = command.uses_terminal();
   info.terminal_is_raw = command.terminal_is_raw();
   info.daemonizes = command.has("daemonize");
-  std::error_code ignored;
-  const fs::path folder = fs::read_symlink(folder_of(process) / "cwd", ignored);
+  const fs::path folder = folder_of(process);
   if (const auto kernel = command.value_of("kernel")) info.kernel = folder / *kernel;
   if (const auto initrd = command.value_of("initrd")) info.initrd = folder / *initrd;
   info.choice.why = "a wrapper starts " + info.program +
