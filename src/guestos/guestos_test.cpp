@@ -183,6 +183,47 @@ TEST(StackRecipe, FollowsTheFramePointerFromAnEmptyStack) {
   EXPECT_EQ(copies_of(recipe, kernel_on_aarch64(0x10ff0, 0x5550), {}), (Addresses{0x10ff0}));
 }
 
+// The end of the stack in use shows where the frame record of the first function would be.
+class UnknownStacksOfAArch64 : public ::testing::Test {
+ protected:
+  using Addresses = std::vector<std::uint64_t>;
+  static constexpr std::uint64_t kReturn = 0x80000801670c;
+  static constexpr std::uint64_t kCode = 0xffff800008016700;
+
+  [[nodiscard]] static Addresses copies(const arch::Registers& registers,
+                                        const std::map<std::uint64_t, std::uint64_t>& words) {
+    wire::RecipeBuilder recipe;
+    copy_stacks(recipe, Arch::kAArch64,
+                {.size = 0x4000,
+                 .alignment = 0x4000,
+                 .unknown = {.records = {{.below_end = 48, .returns_to = kReturn}},
+                             .empty_in = {{GuestVirt{kCode}, 0x40}}}});
+    return copies_of(recipe.take(), registers, words);
+  }
+  static constexpr std::uint64_t kEnd = 0xffff800008004000;
+};
+
+TEST_F(UnknownStacksOfAArch64, AreLeftByTheRecordOfTheFirstFunction) {
+  const std::uint64_t record = kEnd - 48;
+  const auto registers = kernel_on_aarch64(kEnd - 0x800, kEnd - 0x7f0);
+  EXPECT_EQ(copies(registers, {{record, 0x5550}, {record + 8, 0x2b3f'0000'0000'0000 | kReturn}}),
+            (Addresses{kEnd - 0x800, 0x5550}));
+  EXPECT_EQ(copies(registers, {{record, 0x5550}, {record + 8, kReturn + 4}}),
+            (Addresses{kEnd - 0x800}));
+  EXPECT_EQ(copies(registers, {}), (Addresses{kEnd - 0x800}));
+}
+
+TEST_F(UnknownStacksOfAArch64, AreLeftByTheFramePointerWhereTheirCodeRunsOnAnEmptyOne) {
+  auto registers = kernel_on_aarch64(kEnd, 0x5550);
+  registers.set(arch::aarch64::kPc, kCode + 0x3c);
+  EXPECT_EQ(copies(registers, {}), (Addresses{0x5550}));
+  registers.set(arch::aarch64::kPc, kCode + 0x40);
+  EXPECT_TRUE(copies(registers, {}).empty());
+  registers.set(arch::aarch64::kPc, kCode);
+  registers.set(arch::aarch64::kSp, kEnd - 16);
+  EXPECT_EQ(copies(registers, {}), (Addresses{kEnd - 16}));
+}
+
 class UserStackLinks : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kStacks = 0xffff888000000000;

@@ -54,11 +54,37 @@ class StackRecipe {
       recipe_.read_register(left_, info_.roles.fp, next);
     else
       load_left(top, next);
-    recipe_.subtract(left_, left_, below_pointer(info_, top));
-    recipe_.copy_stack(left_, PieceKind::kInterruptedStack, alignment_);
+    copy_left_stack(top);
     // A learnt slot may hold something else today: the next ones are examined all the same.
     if (top.kind != StackTop::Kind::kTop && top.kind != StackTop::Kind::kEmpty)
       recipe_.assign(sp_, left_);
+    recipe_.bind(next);
+  }
+
+  // The same by a record at that distance from the end of the current stack.
+  void copy_left(const EndRecord& record) {
+    const auto next = recipe_.label();
+    recipe_.mask(distance_, sp_, alignment_ - 1);
+    recipe_.go_if_equal(distance_, 0, next);  // behind an empty stack another one's end follows
+    recipe_.subtract(top_, sp_, distance_);
+    recipe_.add(top_, top_, alignment_ - record.below_end);
+    recipe_.subtract(distance_, top_, sp_);
+    recipe_.go_if_not_less(distance_, alignment_, next);
+    load_left({.slot = {}, .returns_to = record.returns_to}, next);
+    copy_left_stack({});
+    recipe_.bind(next);
+  }
+
+  // The same where this code runs at the end of a stack.
+  void copy_left(const UnknownStacks::Code& code) {
+    const auto next = recipe_.label();
+    recipe_.mask(distance_, sp_, alignment_ - 1);
+    recipe_.go_if_not_equal(distance_, 0, next);
+    recipe_.read_register(distance_, info_.roles.pc, next);
+    recipe_.subtract(distance_, distance_, code.start.value);
+    recipe_.go_if_not_less(distance_, code.size, next);
+    recipe_.read_register(left_, info_.roles.fp, next);
+    copy_left_stack({});
     recipe_.bind(next);
   }
 
@@ -86,6 +112,11 @@ class StackRecipe {
   }
 
  private:
+  void copy_left_stack(const StackTop& top) {
+    recipe_.subtract(left_, left_, below_pointer(info_, top));
+    recipe_.copy_stack(left_, PieceKind::kInterruptedStack, alignment_);
+  }
+
   void load_left(const StackTop& top, RecipeBuilder::Label next) {
     const unsigned word = info_.roles.pointer_size;
     if (top.kind == StackTop::Kind::kPopped) recipe_.copy({top_}, word, PieceKind::kStackLink);
@@ -124,6 +155,10 @@ void copy_stacks(RecipeBuilder& recipe, Arch arch, const KernelStacks& stacks) {
   StackRecipe writer(recipe, info, stacks.size, stacks.alignment);
   writer.copy_current();
   for (const StackTop& top : stacks.tops) writer.copy_left(top);
+  if (stacks.alignment != 0) {
+    for (const EndRecord& record : stacks.unknown.records) writer.copy_left(record);
+    for (const UnknownStacks::Code& code : stacks.unknown.empty_in) writer.copy_left(code);
+  }
   if (!stacks.to_user.empty()) writer.copy_user_stack(stacks.to_user);
 }
 

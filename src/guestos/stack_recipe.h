@@ -33,6 +33,27 @@ struct StackTop {
   std::optional<std::uint64_t> returns_to = std::nullopt;
 };
 
+// A frame record at a distance from the end of a stack, wherever that is: the one of the first
+// function there, which leads to the stack that was left.
+struct EndRecord {
+  std::uint64_t below_end = 0;   // bytes from it to the stack's end
+  std::uint64_t returns_to = 0;  // kReturnAddressBits of the word behind it
+
+  bool operator==(const EndRecord&) const = default;
+};
+
+// Stacks of which is not known where they are, only that they end at multiples of an alignment.
+struct UnknownStacks {
+  struct Code {
+    GuestVirt start;
+    std::uint64_t size = 0;
+  };
+  std::vector<EndRecord> records = {};
+  // Code that runs on such a stack while it is empty: the frame pointer leads to the stack that was
+  // left.
+  std::vector<Code> empty_in = {};
+};
+
 // Room in a vCPU's recipe: for links to stacks of the kernel, which has a few per vCPU, and to user
 // code's stacks, of the threads that ran last.
 inline constexpr std::size_t kMaxKernelLinks = 8;
@@ -67,6 +88,8 @@ struct KernelStacks {
   // If it is not 0: every stack ends at a multiple of it, and what lies behind, which may be device
   // memory, is not read.
   std::uint64_t alignment = 0;
+  // Only with an alignment.
+  UnknownStacks unknown = {};
   // Slots that hold user code's stack pointer, one in each of the kernel's stacks of threads. The
   // nearest above the stack pointer counts, or above that of the stack that was left, within `size`
   // bytes. All tops are kTop then.

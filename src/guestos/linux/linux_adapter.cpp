@@ -24,6 +24,19 @@ std::uint64_t stack_alignment(const elf::ElfFile& kernel) {
   return kernel_stack_size(kernel).value_or(kUsual);
 }
 
+// By whatever tells where the stacks of interrupts are.
+bool is_known(const LearntLink& link, const KernelStacks& stacks) {
+  const auto is_slot = [&link](const StackTop& top) {
+    return top.slot == link.slot && (!top.returns_to || top.returns_to == link.returns_to);
+  };
+  const auto is_record = [&link](const EndRecord& record) {
+    return record.returns_to == link.returns_to;
+  };
+  const auto& records = stacks.unknown.records;
+  return std::any_of(stacks.tops.begin(), stacks.tops.end(), is_slot) ||
+         std::any_of(records.begin(), records.end(), is_record);
+}
+
 }  // namespace
 
 LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& options)
@@ -38,6 +51,12 @@ LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& optio
     processes_ = std::move(*processes);
   else
     without_processes_ = fmt::format("no sample has a process: {}", processes.error().message);
+  const auto names = linux_arch_->irq_stack_variables;
+  const bool is_named = std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return kernel.file->symbol_named(name).has_value();
+  });
+  if (!is_named && linux_arch_->unknown_irq_stacks != nullptr)
+    unknown_irq_stacks_ = linux_arch_->unknown_irq_stacks(kernel);
 }
 
 std::vector<std::string> LinuxAdapter::caveats() const {
@@ -139,20 +158,17 @@ Result<std::unique_ptr<ProcessSource>> LinuxAdapter::process_source() const {
 
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu, const Learnt& learnt) const {
   KernelStacks stacks{.size = linux_arch_->irq_stack_size,
-                      .alignment = stack_alignment(*kernel_->file)};
+                      .alignment = stack_alignment(*kernel_->file),
+                      .unknown = unknown_irq_stacks_};
   std::vector<StackTop>& tops = stacks.tops;
   if (vcpu.value < irq_stacks_.size())
     for (const auto& of_stack : irq_stacks_[vcpu.value])
       tops.insert(tops.end(), of_stack.begin(), of_stack.end());
-  const std::size_t known = tops.size();
+  std::vector<StackTop> learnt_tops;
   for (const LearntLink& link : learnt.links)
-    if (!link.leads_to_user &&
-        std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
-                     [&link](const StackTop& top) {
-                       return top.slot == link.slot &&
-                              (!top.returns_to || top.returns_to == link.returns_to);
-                     }))
-      tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
+    if (!link.leads_to_user && !is_known(link, stacks))
+      learnt_tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
+  tops.insert(tops.end(), learnt_tops.begin(), learnt_tops.end());
   wire::RecipeBuilder recipe;
   if (processes_) {
     processes_->copy_task(recipe, vcpu, learnt.hooked_returns);

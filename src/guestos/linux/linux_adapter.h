@@ -62,6 +62,7 @@ class LinuxAdapter final : public Adapter {
   std::optional<BpfCode> bpf_;
   bool has_reported_fixed_code_ = false;
   std::vector<std::vector<std::vector<StackTop>>> irq_stacks_;  // by vCPU and variable
+  UnknownStacks unknown_irq_stacks_;                            // without such variables
 };
 
 }  // namespace ringside::guestos

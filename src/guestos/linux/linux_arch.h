@@ -30,6 +30,8 @@ struct LinuxArch {
   std::span<const std::string_view> irq_stack_variables = {};
   // Finds the stack that was left, on the one that such a variable points to.
   std::vector<StackTop> (*irq_stack_tops)(const elf::Image& kernel, GuestVirt variable) = nullptr;
+  // Finds the stack that was left where the kernel's symbols have no such variable.
+  UnknownStacks (*unknown_irq_stacks)(const elf::Image& kernel) = nullptr;
   // The stacks of threads and of interrupts end at multiples of their size: they are aligned to
   // twice that.
   bool aligns_stacks = false;

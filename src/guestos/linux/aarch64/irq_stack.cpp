@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "base/little_endian.h"
-#include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
 namespace {
@@ -24,26 +24,39 @@ std::optional<Found> find_instruction(const elf::ElfFile& file, ImageAddr start,
   return std::nullopt;
 }
 
+bool runs_on_irq_stack(std::string_view symbol) {
+  return symbol == "____do_softirq" || symbol == "gic_handle_irq";
+}
+
 }  // namespace
 
-std::vector<IrqStackRecord> aarch64_irq_stack_records(const elf::Image& kernel) {
-  std::vector<IrqStackRecord> records;
+std::vector<EndRecord> aarch64_irq_stack_records(const elf::Image& kernel) {
+  std::vector<EndRecord> records;
   const auto caller = kernel.file->symbol_named("call_on_irq_stack");
   if (!caller) return records;
   const auto call = find_instruction(*kernel.file, caller->address, 32, ~0u, 0xd63f0020);  // blr x1
   if (!call) return records;
   for (const elf::FunctionSymbol& symbol : kernel.file->symbols()) {
-    if (symbol.name != "____do_softirq" && symbol.name != "gic_handle_irq") continue;
+    if (!runs_on_irq_stack(symbol.name)) continue;
     // stp x29, x30, [sp, #imm7 * 8]! (Arm ARM, C6.2.329), behind what marks the entry.
     const auto push = find_instruction(*kernel.file, symbol.address, 6, 0xffc07fff, 0xa9807bfd);
     if (!push) continue;
     const std::uint32_t imm7 = push->word >> 15 & 0x7f;
-    const IrqStackRecord record{8 * (128 - imm7),
-                                kernel.to_guest({call->behind}).value & kReturnAddressBits};
+    const EndRecord record{8 * (128 - imm7),
+                           kernel.to_guest({call->behind}).value & kReturnAddressBits};
     if (imm7 >= 64 && std::find(records.begin(), records.end(), record) == records.end())
       records.push_back(record);
   }
   return records;
+}
+
+UnknownStacks aarch64_unknown_irq_stacks(const elf::Image& kernel) {
+  UnknownStacks stacks{.records = aarch64_irq_stack_records(kernel), .empty_in = {}};
+  if (stacks.records.empty()) return stacks;
+  for (const elf::FunctionSymbol& symbol : kernel.file->symbols())
+    if (symbol.name == "call_on_irq_stack" || runs_on_irq_stack(symbol.name))
+      stacks.empty_in.push_back({kernel.to_guest(symbol.address), symbol.size});
+  return stacks;
 }
 
 }  // namespace ringside::guestos

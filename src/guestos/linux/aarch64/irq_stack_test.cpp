@@ -19,7 +19,7 @@ struct Function {
   std::vector<std::uint32_t> code;
 };
 
-std::vector<IrqStackRecord> records_of(const std::vector<Function>& functions) {
+elf::Image kernel_with(const std::vector<Function>& functions) {
   std::vector<std::byte> text(256 * functions.size());
   std::vector<elf::ElfWriter::Symbol> symbols;
   for (std::size_t i = 0; i < functions.size(); ++i) {
@@ -35,7 +35,11 @@ std::vector<IrqStackRecord> records_of(const std::vector<Function>& functions) {
   writer.set_symbols(symbols);
   const auto file = elf::ElfFile::from_bytes(writer.write(), "vmlinux");
   EXPECT_TRUE(file);
-  return aarch64_irq_stack_records({.id = 1, .name = "kernel", .file = *file, .load_bias = kSlide});
+  return {.id = 1, .name = "kernel", .file = *file, .load_bias = kSlide};
+}
+
+std::vector<EndRecord> records_of(const std::vector<Function>& functions) {
+  return aarch64_irq_stack_records(kernel_with(functions));
 }
 
 // From Debian's 6.1 arm64 kernel, as llvm-objdump shows it.
@@ -49,7 +53,7 @@ const Function kHard3 = {"gic_handle_irq", {kNop, kNop, 0xd503233f, 0xa9be7bfd, 
 TEST(Aarch64IrqStack, TheFirstFunctionsRecordIsWhereItsPushSays) {
   const std::uint64_t back = (kText + kSlide + 20) & 0xffffffffffff;
   EXPECT_EQ(records_of({kCaller, kSoft, kHard2, kHard3, kHard2}),
-            (std::vector<IrqStackRecord>{{16, back}, {48, back}, {32, back}}));
+            (std::vector<EndRecord>{{16, back}, {48, back}, {32, back}}));
 }
 
 TEST(Aarch64IrqStack, NothingIsGuessed) {
@@ -57,6 +61,16 @@ TEST(Aarch64IrqStack, NothingIsGuessed) {
   EXPECT_TRUE(records_of({{"call_on_irq_stack", {kNop, kNop}}, kSoft}).empty());
   EXPECT_TRUE(records_of({kCaller, {"gic_handle_irq", {kNop, 0x910003fd}}}).empty());  // no push
   EXPECT_TRUE(records_of({kCaller, {"do_softirq", kSoft.code}}).empty());
+}
+
+TEST(Aarch64IrqStack, IsEmptyInTheCodeThatSwitchesToItAndInItsFirstFunctions) {
+  const UnknownStacks stacks = aarch64_unknown_irq_stacks(kernel_with({kCaller, kHard2}));
+  EXPECT_EQ(stacks.records.size(), 1u);
+  ASSERT_EQ(stacks.empty_in.size(), 2u);
+  EXPECT_EQ(stacks.empty_in[0].start.value, kText + kSlide);
+  EXPECT_EQ(stacks.empty_in[0].size, 24u);
+  EXPECT_EQ(stacks.empty_in[1].start.value, kText + kSlide + 256);
+  EXPECT_TRUE(aarch64_unknown_irq_stacks(kernel_with({kSoft})).empty_in.empty());
 }
 
 }  // namespace

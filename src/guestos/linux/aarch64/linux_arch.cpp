@@ -18,11 +18,11 @@ constexpr std::string_view kIrqStacks[] = {"irq_stack_ptr"};
 constexpr PtRegsMember kPtRegs[] = {{kSp, "sp"}, {kPc, "pc"}, {kCpsr, "pstate"}};
 
 // The variable holds the stack's lowest address. Where the frame record of the first function lies
-// depends on that function: IrqStackRecord, or it is learnt.
+// depends on that function: EndRecord, or it is learnt.
 std::vector<StackTop> irq_stack_tops(const elf::Image& kernel, GuestVirt variable) {
   const GuestVirt end = variable + kIrqStackSize;
   std::vector<StackTop> tops = {{.slot = end, .kind = StackTop::Kind::kEmpty}};
-  for (const IrqStackRecord& record : aarch64_irq_stack_records(kernel))
+  for (const EndRecord& record : aarch64_irq_stack_records(kernel))
     tops.push_back({.slot = end - record.below_end, .returns_to = record.returns_to});
   return tops;
 }
@@ -61,6 +61,7 @@ const LinuxArch kLinuxAArch64 = {
     .irq_stack_size = kIrqStackSize,
     .irq_stack_variables = kIrqStacks,
     .irq_stack_tops = irq_stack_tops,
+    .unknown_irq_stacks = aarch64_unknown_irq_stacks,
     .aligns_stacks = true,  // THREAD_ALIGN in arch/arm64/include/asm/memory.h of 6.1
     .copy_stacks_of_entry_code = copy_stacks,
     .entries = aarch64_entries,
