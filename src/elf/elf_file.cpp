@@ -107,10 +107,12 @@ Result<void> ElfFile::read_segments() {
   if (elf_getphdrnum(elf_, &count) != 0) return {};
   // A file with nothing but debug information keeps the program headers of the file that it was
   // taken from (eu-strip -f), or most of them (objcopy --only-keep-debug), without their bytes.
-  const bool has_bytes =
-      std::none_of(sections_.begin(), sections_.end(), [](const SectionHeader& section) {
-        return section.type == SHT_NOBITS && (section.flags & SHF_EXECINSTR) != 0;
-      });
+  const auto has_code = [this](bool with_bytes) {
+    return std::any_of(sections_.begin(), sections_.end(), [&](const SectionHeader& section) {
+      return (section.flags & SHF_EXECINSTR) != 0 && (section.type != SHT_NOBITS) == with_bytes;
+    });
+  };
+  const bool has_bytes = has_code(true) || !has_code(false);
   for (std::size_t i = 0; i < count && i < kMaxSections; ++i) {
     GElf_Phdr header;
     if (gelf_getphdr(elf_, static_cast<int>(i), &header) == nullptr)

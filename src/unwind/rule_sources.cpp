@@ -123,10 +123,12 @@ bool RuleSources::starts_stack(GuestVirt address) const {
          entry->below == TrapFrameLayout::Below::kNothing;
 }
 
+// Where there are no bytes of the code, a call may be in front of the address.
 bool RuleSources::is_written_by_code(GuestVirt address) const {
   const elf::Image* image = images_.find_code(address);
   if (image == nullptr) return false;
   const ImageAddr at = image->to_image(address);
+  if (image->file->bytes_at(at, 1).empty()) return false;
   return !code_->follows_call(*image, at) && entry_at({address, false}) == nullptr &&
          code_->function_start(*image, at) == at;
 }

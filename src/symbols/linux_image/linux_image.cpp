@@ -76,9 +76,25 @@ LinuxImage without_symbols(Arch arch, std::vector<KernelSegment> segments) {
   return image;
 }
 
+// A running kernel has unmapped that code, and stacks of its first threads still go through it: it
+// keeps its names, without bytes.
+void add_unmapped_init_text(LinuxImage& image) {
+  if (!image.init_text || image.init_text->size() == 0) return;
+  const AddressRange code = *image.init_text;
+  const auto after = std::find_if(image.segments.begin(), image.segments.end(),
+                                  [&](const auto& each) { return each.address > code.begin; });
+  const bool is_free = after == image.segments.end() || after->address >= code.end;
+  if (after != image.segments.begin()) {
+    const KernelSegment& before = *(after - 1);
+    if (code.begin - before.address < before.memory_size) return;
+  }
+  if (is_free) image.segments.insert(after, {code.begin, {}, code.size()});
+}
+
 LinuxImage with_tables(LinuxImage image) {
   image.head_text = head_text_of(image);
   find_linux_tables(image);
+  add_unmapped_init_text(image);
   return image;
 }
 

@@ -1,5 +1,6 @@
 #include "symbols/linux_image/linux_image.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "elf/elf_writer.h"
 #include "symbols/linux_image/open_kernel.h"
 #include "symbols/linux_image/orc_tables.h"
 #include "symbols/symbol_table.h"
@@ -101,6 +103,33 @@ TEST_F(MadeUpKernel, SymbolsMustBeWhereTheBytesAre) {
   ASSERT_FALSE(image);
   EXPECT_EQ(image.error().message,
             "kallsyms says that code is at 0xffffffff81000000, where no bytes of it are");
+}
+
+// A kernel that runs has unmapped it; the code around it keeps its bytes.
+TEST(LinuxImage, InitCodeWithoutBytesHasItsFunctions) {
+  constexpr std::uint64_t kInit = kStart + 0x100000;
+  const std::vector<std::byte> text(0x1000, std::byte{0x90});
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  writer.add_segment({kStart}, text.size(), true, false, text);
+  const auto file = elf::ElfFile::from_bytes(writer.write(), "memory");
+  ASSERT_TRUE(file);
+  SymbolList list;
+  const std::initializer_list<std::pair<std::uint64_t, const char*>> symbols = {
+      {kStart, "_stext"},           {kStart, "work"},        {kStart + 0x1000, "_etext"},
+      {kInit, "_sinittext"},        {kInit, "start_kernel"}, {kInit + 0x80, "setup"},
+      {kInit + 0x100, "_einittext"}};
+  for (const auto& [address, name] : symbols) list.symbols.push_back({{address}, 'T', name, {}});
+  const auto image = read_linux_image(**file, list, "list");
+  ASSERT_TRUE(image) << image.error().message;
+  const auto kernel = elf::ElfFile::from_bytes(make_elf(*image), "kernel");
+  ASSERT_TRUE(kernel);
+  EXPECT_TRUE((*kernel)->is_code({kInit + 0x84}));
+  EXPECT_FALSE((*kernel)->is_code({kInit + 0x100}));
+  EXPECT_TRUE((*kernel)->bytes_at({kInit}, 4).empty());
+  EXPECT_EQ((*kernel)->bytes_at({kStart}, 4).size(), 4u);
+  const auto start = (*kernel)->symbol_named("start_kernel");
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->size, 0x80u);
 }
 
 TEST_F(MadeUpKernel, OrcIsNotFoundInDamagedTables) {
