@@ -19,6 +19,15 @@ bool may_pass(const Error& error) {
          error.code == ErrorCode::kUnsupported || engines::is_of_migration(error);
 }
 
+// The kernel's page tables are in use, or can be found from those in use: on aarch64 wherever the
+// pc is in the upper half, in the trampoline too.
+bool has_kernel_tables(const wire::Capture& capture, const elf::Image& kernel) {
+  if (capture.level != PrivilegeLevel::kKernel) return false;
+  const GuestVirt pc{capture.registers.get(arch::roles_of(capture.arch).pc)};
+  const bool is_upper_half = capture.arch == Arch::kAArch64 && pc.value >> 63 != 0;
+  return is_upper_half || kernel.file->is_code(kernel.to_image(pc));
+}
+
 void add_user_stack(const guestos::TaskAttribution& attribution, wire::Capture& capture) {
   if (attribution.user_stack_is_others)
     std::erase_if(capture.pieces, [](const wire::MemoryPiece& piece) {
@@ -51,9 +60,7 @@ Result<void> TaskAttributor::probe_kernel(const engines::Tick& tick, const Kerne
   const FoundKernel* const kernel = watch.kernel();
   if (kernel == nullptr || is_settled_) return {};
   for (const wire::Capture& capture : tick.captures) {
-    if (capture.level != PrivilegeLevel::kKernel || capture.host_time_ns < next_try_ns_) continue;
-    const GuestVirt pc{capture.registers.get(arch::roles_of(capture.arch).pc)};
-    if (!kernel->image.file->is_code(kernel->image.to_image(pc))) continue;
+    if (capture.host_time_ns < next_try_ns_ || !has_kernel_tables(capture, kernel->image)) continue;
     next_try_ns_ = capture.host_time_ns + patience_ns_;
     patience_ns_ = std::min(2 * patience_ns_, kLongestRestNs);
     RINGSIDE_ASSIGN(is_settled_, view_.adopt(capture, watch.adapter().page_table_root()));

@@ -72,6 +72,18 @@ TEST_F(TaskAttributorTest, AsksForThePageTablesUntilItHasThem) {
   EXPECT_EQ(engine_.register_reads, 3u);
 }
 
+// A paused guest may show nothing else than vCPUs that leave the kernel.
+TEST_F(TaskAttributorTest, FindsThePageTablesFromTheTrampoline) {
+  capture_.registers.set(arch::aarch64::kPc, kTrampoline + 0x10);
+  engine_.no_registers.reset();
+  engine_.register_reads = 0;
+  poll();
+  EXPECT_EQ(engine_.register_reads, 1u);
+  now_ns_ += 10'000 * kMs;
+  poll();  // they are known
+  EXPECT_EQ(engine_.register_reads, 1u);
+}
+
 // The guest's word about who ran counts more than what its memory shows later.
 TEST_F(TaskAttributorTest, TheGuestNamesTasksItself) {
   wire::GuestTask task;

@@ -17,20 +17,23 @@ std::uint64_t lowest_address(Arch arch) { return arch == Arch::kI386 ? 0xc010000
 
 }  // namespace
 
-Result<std::shared_ptr<const elf::ElfFile>> kernel_in_memory(Arch arch, GuestVirt pc,
-                                                             VirtualMemory& memory) {
+Result<ScannedKernel> kernel_in_memory(Arch arch, GuestVirt pc, VirtualMemory& memory) {
   RINGSIDE_ASSIGN(const MappedMemory mapped, read_around(pc,
                                                          {.down = kReach,
                                                           .up = kReach,
                                                           .longest_hole = longest_hole(arch),
                                                           .lowest = lowest_address(arch)},
                                                          memory));
-  if (mapped.empty()) return nullptr;
+  ScannedKernel scanned;
   std::vector<kernel_image::KernelSegment> segments;
-  for (const auto& [at, bytes] : mapped) segments.push_back({{at}, bytes, bytes.size()});
+  for (const auto& [at, bytes] : mapped) {
+    segments.push_back({{at}, bytes, bytes.size()});
+    scanned.bytes += bytes.size();
+  }
   const auto image = symbols::read_linux_image(arch, std::move(segments));
-  if (!image) return nullptr;
-  return elf::ElfFile::from_bytes(symbols::make_elf(*image), "");
+  if (!image) return scanned;
+  RINGSIDE_ASSIGN(scanned.file, elf::ElfFile::from_bytes(symbols::make_elf(*image), ""));
+  return scanned;
 }
 
 }  // namespace ringside::session

@@ -19,8 +19,12 @@ constexpr unsigned kTries = 8;
 // So many looks come before other files are looked for, since firmware runs first.
 constexpr unsigned kMisses = 8;
 
-// Reading all of a kernel through a gdb stub takes a second; the guest may run none that we know.
-constexpr unsigned kScans = 3;
+// Reading all of a kernel through a gdb stub takes a second; the guest may run none that we know. A
+// few pages, such as arm64's trampoline, show nothing and cost little.
+constexpr std::uint64_t kLeastKernel = 1 << 20;  // bytes
+constexpr unsigned kWholeScan = 6;
+constexpr unsigned kPartScan = 1;
+constexpr unsigned kMostScans = 3 * kWholeScan;
 
 std::uint64_t upper_half(Arch arch) {
   return std::uint64_t{1} << (8 * arch::roles_of(arch).pointer_size - 1);
@@ -121,6 +125,12 @@ Result<std::optional<FoundKernel>> KernelSearch::prove(GuestVirt at, VirtualMemo
   return probe_candidate(nullptr, at, memory);
 }
 
+Result<std::optional<FoundKernel>> KernelSearch::prove_code(Arch arch, GuestVirt at,
+                                                            VirtualMemory& memory) {
+  RINGSIDE_ASSIGN(auto found, prove(at, memory));
+  return found || request_.file ? std::move(found) : probe_memory(arch, at, memory);
+}
+
 Result<std::optional<FoundKernel>> KernelSearch::poll_other(const elf::ElfFile& known, GuestVirt pc,
                                                             VirtualMemory& memory) {
   if (is_given()) return std::nullopt;
@@ -169,12 +179,12 @@ Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
 
 Result<std::optional<FoundKernel>> KernelSearch::probe_memory(Arch arch, GuestVirt pc,
                                                               VirtualMemory& memory) {
-  if (pc.value < upper_half(arch) || scans_ == kScans) return std::nullopt;
-  ++scans_;
-  RINGSIDE_ASSIGN(auto file, kernel_in_memory(arch, pc, memory));
-  if (!file) return std::nullopt;
+  if (pc.value < upper_half(arch) || scans_ >= kMostScans) return std::nullopt;
+  RINGSIDE_ASSIGN(auto scanned, kernel_in_memory(arch, pc, memory));
+  scans_ += scanned.bytes >= kLeastKernel ? kWholeScan : kPartScan;
+  if (!scanned.file) return std::nullopt;
   return FoundKernel{
-      {1, elf::kKernelImage, std::move(file), 0},
+      {1, elf::kKernelImage, std::move(scanned.file), 0},
       {.sameness = MatchResult::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
 }
 

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "arch/arch_info.h"
-#include "base/little_endian.h"
 #include "findings/findings.h"
 #include "session/kernel/firmware_code.h"
 #include "session/kernel/kernel_memory.h"
+#include "session/kernel/stack_words.h"
 
 namespace ringside::session {
 namespace {
@@ -27,36 +27,6 @@ std::optional<GuestVirt> pc_of(const wire::Capture& capture) {
   const std::uint8_t pc = arch::roles_of(capture.arch).pc;
   return capture.registers.has(pc) ? std::optional(GuestVirt{capture.registers.get(pc)})
                                    : std::nullopt;
-}
-
-// Words of the stack that may be addresses of code elsewhere, one of each page, from the top on.
-std::vector<GuestVirt> code_on_stack(const wire::Capture& capture) {
-  constexpr std::uint64_t kNear = 64 << 10;
-  constexpr std::size_t kMost = 32;
-  constexpr std::uint64_t kPage = 4096;
-  const arch::RegisterRoles& roles = arch::roles_of(capture.arch);
-  const GuestVirt pc{capture.registers.get(roles.pc)};
-  const auto is_near = [](GuestVirt a, GuestVirt b) {
-    return a.value - b.value + kNear < 2 * kNear;
-  };
-  const auto half_of = [&](GuestVirt at) { return at.value >> (8 * roles.pointer_size - 1); };
-  std::vector<GuestVirt> words;
-  for (const wire::MemoryPiece& piece : capture.pieces) {
-    if (piece.why != wire::PieceKind::kCurrentStack) continue;
-    const Bytes bytes = Bytes(capture.bytes).subspan(piece.offset, piece.size);
-    for (std::size_t at = 0; at + roles.pointer_size <= bytes.size() && words.size() < kMost;
-         at += roles.pointer_size) {
-      const GuestVirt word{load_unsigned(bytes, at, roles.pointer_size)};
-      const bool is_elsewhere =
-          half_of(word) == half_of(pc) && !is_near(word, pc) && !is_near(word, piece.address);
-      const auto same_page = [word](GuestVirt other) {
-        return word.value / kPage == other.value / kPage;
-      };
-      if (is_elsewhere && std::none_of(words.begin(), words.end(), same_page))
-        words.push_back(word);
-    }
-  }
-  return words;
 }
 
 // Where the kernel is waited for, another adapter follows: the processes that the user has named
@@ -402,7 +372,23 @@ Result<void> KernelWatch::find(const wire::Capture& running, VirtualMemory& memo
   for (std::size_t i = 0; i < count && !found; ++i) {
     RINGSIDE_ASSIGN(found, search_.prove(words[(words_a_try * tries_ + i) % words.size()], memory));
   }
+  if (!found) {
+    RINGSIDE_ASSIGN(found, find_left(running, memory));
+  }
   return found ? adopt(std::move(*found)) : Result<void>();
+}
+
+// A vCPU that runs where the kernel is mapped by a few pages only (arm64's trampoline): a kernel
+// stack has the calls of functions that have ended. A paused guest may show nothing else.
+Result<std::optional<FoundKernel>> KernelWatch::find_left(const wire::Capture& running,
+                                                          VirtualMemory& memory) {
+  constexpr std::size_t kMost = 2;
+  RINGSIDE_ASSIGN(const std::vector<GuestVirt> calls, calls_below_stack(running, memory));
+  std::optional<FoundKernel> found;
+  for (std::size_t i = 0; i < std::min(calls.size(), kMost) && !found; ++i) {
+    RINGSIDE_ASSIGN(found, search_.prove_code(running.arch, calls[i], memory));
+  }
+  return found;
 }
 
 Result<void> KernelWatch::adopt(FoundKernel found) {

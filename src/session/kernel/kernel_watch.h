@@ -77,6 +77,8 @@ class KernelWatch {
                                            VirtualMemory& memory, std::uint64_t now_ns);
   void forget_entries();
   [[nodiscard]] Result<void> find(const wire::Capture& running, VirtualMemory& memory);
+  [[nodiscard]] Result<std::optional<FoundKernel>> find_left(const wire::Capture& running,
+                                                             VirtualMemory& memory);
   [[nodiscard]] bool may_be_loading() const;
   void probe_user_code(const engines::Tick& tick);
   [[nodiscard]] Result<void> probe_reboot(engines::Engine& engine, const engines::Tick& tick,
