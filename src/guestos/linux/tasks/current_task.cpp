@@ -43,7 +43,7 @@ void CurrentTask::copy(wire::RecipeBuilder& recipe, VcpuId vcpu, bool hooked_ret
                     .linux_arch = linux_arch_,
                     .entry_code = entry_code_.get(),
                     .user_tables = user_tables_ ? &*user_tables_ : nullptr,
-                    .variable = variable_of(vcpu),
+                    .variable = slot_of(vcpu),
                     .copies_program = copies_program_,
                     .copies_hooked_returns = hooked_returns};
   if (linux_arch_->per_cpu_offset && variable_) source.variable = variable_at_;
@@ -91,6 +91,45 @@ std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
     view->kernel_stack = KernelStack{end - types_.thread_size, types_.thread_size};
   }
   return view;
+}
+
+std::optional<GuestVirt> CurrentTask::variable_of(const wire::Capture& capture) const {
+  const auto offset = linux_arch_->per_cpu_offset;
+  if (!offset || !variable_) return slot_of(capture.vcpu);
+  if (!capture.registers.has(*offset)) return std::nullopt;
+  return variable_at_ + capture.registers.get(*offset);
+}
+
+std::optional<GuestVirt> CurrentTask::in_register(const wire::Capture& capture) const {
+  constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
+  const auto reg = linux_arch_->current_register;
+  const bool is_kernels = capture.level == PrivilegeLevel::kKernel && capture.arch == types_.arch;
+  if (!is_kernels || !reg || !capture.registers.has(*reg)) return std::nullopt;
+  const GuestVirt task{capture.registers.get(*reg)};
+  return task.value >= kKernelHalf ? std::optional(task) : std::nullopt;
+}
+
+Result<void> CurrentTask::find_saved(TaskView& task, const wire::Capture& capture,
+                                     GuestSpace& kernel) const {
+  if (task.is_kernel_thread() || task.is_in_exec()) return {};
+  const auto stack =
+      KernelReader(kernel, types_.arch).pointer(task.task + types_.task.stack.offset);
+  if (!stack && !is_of_memory(stack.error().code)) return tl::unexpected<Error>(stack.error());
+  if (!stack) return {};
+  const GuestVirt saved = *stack + (types_.thread_size - types_.user_registers.below_stack_end);
+  const auto size = static_cast<std::uint32_t>(types_.user_registers.size);
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    const bool has_saved = piece.size >= size && saved - piece.address <= piece.size - size;
+    if (!has_saved || piece.why == wire::PieceKind::kUserStack) continue;
+    wire::MemoryPiece part = piece;
+    part.offset += static_cast<std::uint32_t>(saved - piece.address);
+    part.address = saved;
+    part.requested = part.size = size;
+    task.user = user_registers(capture, {&part, std::nullopt});
+    task.kernel_stack = KernelStack{*stack, types_.thread_size};
+    return {};
+  }
+  return {};
 }
 
 bool CurrentTask::has_walked(const wire::Capture& capture) const {

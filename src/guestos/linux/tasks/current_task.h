@@ -57,12 +57,19 @@ class CurrentTask {
   // Where entry code leaves the pc of user code to the vDSO (EntryCode::landing_pad), finds it; the
   // task's `user` is gone where that fails. Errors: those of `memory`.
   [[nodiscard]] Result<void> find_user_pc(TaskView& task, GuestSpace& kernel) const;
-  // Where a vCPU's variable lies, if there is one and it was found.
-  [[nodiscard]] std::optional<GuestVirt> variable_of(VcpuId vcpu) const {
-    return vcpu.value < slots_.size() ? slots_[vcpu.value] : std::nullopt;
-  }
+  // Where the variable of the capture's vCPU lies, if there is one and it was found.
+  [[nodiscard]] std::optional<GuestVirt> variable_of(const wire::Capture& capture) const;
+  // The task that the kernel's register had in kernel mode, when the capture was taken.
+  [[nodiscard]] std::optional<GuestVirt> in_register(const wire::Capture& capture) const;
+  // User code's registers, where a capture has them among the bytes of the task's kernel stack,
+  // which recipes before those of copy() have copied. Errors: those of `kernel`.
+  [[nodiscard]] Result<void> find_saved(TaskView& task, const wire::Capture& capture,
+                                        GuestSpace& kernel) const;
 
  private:
+  [[nodiscard]] std::optional<GuestVirt> slot_of(VcpuId vcpu) const {
+    return vcpu.value < slots_.size() ? slots_[vcpu.value] : std::nullopt;
+  }
   CurrentTask(LinuxTypes types, const LinuxArch& linux_arch, std::unique_ptr<EntryCode> entry_code,
               std::optional<ImageAddr> variable, bool copies_program)
       : types_(types),

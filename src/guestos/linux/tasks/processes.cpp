@@ -87,10 +87,12 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
   if (task && roots_) roots_->remember(task->task);
   if (task || !roots_) return task;
   std::optional<GuestVirt> running;
-  if (const auto variable = current_.variable_of(capture.vcpu)) {
+  if (const auto variable = current_.variable_of(capture)) {
     const auto pointer = KernelReader(memory.kernel(), current_.types().arch).pointer(*variable);
     if (pointer) running = *pointer;
+    if (running) roots_->remember_first(*running);
   }
+  if (const auto named = current_.in_register(capture)) return task_in(*named, capture, memory);
   std::optional<arch::Registers> user;
   if (capture.level == PrivilegeLevel::kKernel) user = current_.user_registers(capture);
   const bool is_at_user_code =
@@ -98,6 +100,17 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
   RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory.kernel()));
   if (!task) return task;
   task->user = user;
+  return task;
+}
+
+// A capture from before recipes copy the task. Memory is read later: the task counts only where its
+// process has the page tables of the capture, too.
+Result<std::optional<TaskView>> LinuxProcesses::task_in(GuestVirt named,
+                                                        const wire::Capture& capture,
+                                                        GuestMemory& memory) {
+  RINGSIDE_ASSIGN(auto task, roots_->find(capture, true, named, memory.kernel()));
+  if (task && task->task != named) task.reset();
+  if (task) RINGSIDE_TRY(current_.find_saved(*task, capture, memory.kernel()));
   return task;
 }
 

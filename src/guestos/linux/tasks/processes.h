@@ -60,6 +60,10 @@ class LinuxProcesses {
   // As the capture has it; where it was not copied, as it is now.
   [[nodiscard]] Result<std::optional<TaskView>> task_of(const wire::Capture& capture,
                                                         GuestMemory& memory);
+  // The same by the kernel's register, in kernel mode.
+  [[nodiscard]] Result<std::optional<TaskView>> task_in(GuestVirt named,
+                                                        const wire::Capture& capture,
+                                                        GuestMemory& memory);
   // Whose code a sample is that the guest has noted, where its memory does not say so any more: the
   // process has ended since.
   [[nodiscard]] TaskAttribution remembered(const wire::Capture& capture) const;

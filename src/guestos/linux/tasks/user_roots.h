@@ -27,6 +27,10 @@ class UserRoots {
 
   // A task that is alive, to find the others from.
   void remember(GuestVirt task) { any_task_ = task; }
+  // The same where none is known yet.
+  void remember_first(GuestVirt task) {
+    if (any_task_.value == 0) any_task_ = task;
+  }
   // In kernel mode only the page tables of user code alone count, unless `is_at_user_code`: a
   // kernel thread runs with those of any process. Nothing where no process has these page tables,
   // or only others than the guest has noted with the capture, or the kernel's memory cannot be read
