@@ -2,9 +2,11 @@
 """`profile --one-shot` of Debian's kernel, without any file: each vCPU's stack, to its end and with its process, or a line
 that says what is missing.
 
-    one_shot_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [CASE …]
+    one_shot_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--text] [CASE …]
 
-busy: system calls without an end; paused: the same guest, stopped by its user; panicked: the kernel's panic is in a stack.
+busy: system calls without an end; paused: the same guest, stopped by its user; panicked: the kernel's panic is in a stack;
+idle: there is nothing to do; looping: each vCPU is in a loop of the kernel without an end; masked: the same with interrupts
+off in one vCPU, and the others wait for its lock. --text: by what QEMU's monitor prints.
 Exit status: 0 as it should be, 1 not, 77 the guest cannot be fetched.
 """
 import argparse
@@ -14,13 +16,15 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import launched, limits, linux_guest, linux_program
+from ringside_tests.harness import endless_loop, launched, limits, linux_guest, linux_program
 
 TRIES = 6
 NAMED = 0.75  # of the vCPUs: others are in firmware, or change tasks
-# arm64's vCPUs take a stop in where they leave the kernel, which is not mapped there, and a paused guest stays so.
-NAMED_WHERE_PAUSED = 0.4
+# All vCPUs may be in user code or where they leave the kernel (arm64), and a paused guest stays so.
+NAMED_WHERE_PAUSED = 0.7
 PANIC = "Kernel panic"
+# Functions that the workload `forks` calls.
+LOOPING, MASKED = "filesystems_proc_show", "idr_alloc_cyclic"
 # Without types, there are none of processes: Debian's i386 kernel.
 UNNAMED = ("i386",)
 
@@ -30,7 +34,8 @@ class Shot:
 
     def __init__(self, options, guest, folder):
         # In a folder of its own, where no kernel's file lies.
-        command = [options.ringside, "profile", "--one-shot", "--gdb", guest.gdb]
+        way = ["--qmp", guest.monitor, "--leave-stub"] if options.text else ["--gdb", guest.gdb]
+        command = [options.ringside, "profile", "--one-shot", *way]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              cwd=folder, timeout=limits.STEP, check=False)
         self.text, self.status = run.stdout + run.stderr, run.returncode
@@ -45,6 +50,10 @@ class Shot:
 
     def has_process(self, vcpu):
         return self.owners.get(vcpu) not in (None, "[unknown]")
+
+    def is_cut(self, vcpu):
+        """Whether the kernel's part may be: code of users may have no unwind rules."""
+        return re.search(rf"vCPU {vcpu}: the stack is cut: (?!no unwind rule)", self.text) is not None
 
     def faults(self, vcpus):
         """Lines."""
@@ -105,7 +114,48 @@ def panicked(options, paths, folder):
         return failures
 
 
-CASES = {case.__name__: case for case in (busy, paused, panicked)}
+def whole(options, guest, folder, is_right):
+    """Failures of a guest that changes no more. is_right(shot): whether its stacks have the right functions."""
+    time.sleep(1)  # all vCPUs come to where they stay
+    failures = []
+    for _ in range(3):
+        shot = Shot(options, guest, folder)
+        failures += shot.faults(options.cpus)
+        cut = [vcpu for vcpu in range(options.cpus) if shot.is_cut(vcpu)]
+        unnamed = [vcpu for vcpu in range(options.cpus) if not shot.has_process(vcpu) and options.arch not in UNNAMED]
+        if cut or unnamed or not is_right(shot):
+            failures.append(f"cut: {cut}, without a process: {unnamed}, or other functions than should be: {shot.text}")
+    return failures
+
+
+def idle(options, paths, folder):
+    with linux_guest.boot(paths, "idle", options.cpus, kaslr=True) as guest:
+        def is_right(shot):
+            return (all("do_idle" in stack for stack in shot.stacks.values()) and
+                    any("start_kernel" in stack for stack in shot.stacks.values()))
+        return whole(options, guest, folder, is_right)
+
+
+def held(options, paths, folder, function, is_right):
+    with linux_guest.boot(paths, "forks", options.cpus, kaslr=True) as guest:
+        endless_loop.begin(guest, options.arch, function)
+        return whole(options, guest, folder, is_right)
+
+
+def looping(options, paths, folder):
+    """With interrupts on: the timer's may be in front."""
+    return held(options, paths, folder, LOOPING, lambda shot: all(LOOPING in stack for stack in shot.stacks.values()))
+
+
+def masked(options, paths, folder):
+    """The function runs with a lock held. Processes that begin or end wait for that, and a vCPU without any is idle."""
+    def is_right(shot):
+        return (any(MASKED in stack for stack in shot.stacks.values()) and
+                all({"copy_process", "release_task", "do_idle"} & set(stack) for stack in shot.stacks.values()))
+    return held(options, paths, folder, MASKED, is_right)
+
+
+CASES = {case.__name__: case for case in (busy, paused, panicked, idle, looping, masked)}
 
 
 def run(options, folder):
@@ -121,6 +171,7 @@ def main():
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
     parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
     parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--text", action="store_true")
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; all when none is given")
     options = parser.parse_args()
     return linux_program.exit_status(run, options)
