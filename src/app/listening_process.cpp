@@ -7,7 +7,7 @@
 #include "base/socket.h"
 #include "engines/gdb/stub_thread.h"
 #include "engines/peer_process.h"
-#include "launch/qemu/running_qemus.h"
+#include "launch/qemu/processes.h"
 
 namespace ringside::app {
 namespace {

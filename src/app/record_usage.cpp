@@ -6,7 +6,7 @@
 #include <array>
 
 #include "app/record_session.h"
-#include "launch/qemu/running_qemus.h"
+#include "app/running_qemus.h"
 
 namespace ringside::app {
 namespace {
@@ -111,7 +111,7 @@ Result<void> check_usage(const RecordRequest& request) {
   if (broken == kRules.end()) return {};
   const std::string_view attach = asked.gdb() ? "--gdb" : asked.ring() ? "--ring" : "--qmp";
   const std::string running = broken == kRules.begin()  // which guest?
-                                  ? launch::running_qemus_in_words(request.verb)
+                                  ? running_qemus_in_words(request.verb)
                                   : std::string();
   return tl::unexpected<Error>(Error{
       ErrorCode::kUsage, fmt::format(fmt::runtime(broken->message), fmt::arg("verb", request.verb),

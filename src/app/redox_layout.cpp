@@ -42,8 +42,8 @@ std::optional<Found> find_symbol(const std::string& name, const elf::ElfFile& ke
 std::optional<engines::ring::RedoxContextTable> context_table(symbols::DwarfTypes& types,
                                                               const elf::ElfFile& kernel,
                                                               std::uint64_t load_bias) {
-  constexpr const char* kMap = "DBG_ID_MAP";
-  const auto symbol = find_symbol(std::string("kernel::profiling::") + kMap, kernel);
+  constexpr const char* kMap = "kernel::profiling::DBG_ID_MAP";
+  const auto symbol = find_symbol(kMap, kernel);
   const auto map = symbol ? types.type_of_variable(kMap) : std::nullopt;
   const auto table = map ? types.part_of(*map, "RawTable<") : std::nullopt;
   const auto inner = table ? types.part_of(table->type, "RawTableInner") : std::nullopt;

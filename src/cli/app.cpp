@@ -59,6 +59,14 @@ std::string without_end(std::string text) {
   return text;
 }
 
+// Its completions or its manual pages.
+bool writes_itself(const std::vector<std::string>& words) {
+  const std::string& first = words[0];
+  return (words.size() == 2 && (first == "--completion" || first == "--man-pages")) ||
+         (words.size() == 1 &&
+          (first.starts_with("--completion=") || first.starts_with("--man-pages=")));
+}
+
 int run_verbs(std::vector<std::string> words) {
   App app{"Profiles the kernel of a virtual machine from outside.", "ringside"};
   app.set_version_flag("-V,--version", "ringside " RINGSIDE_VERSION);
@@ -104,10 +112,7 @@ int run_verbs(std::vector<std::string> words) {
   if (!is_known)
     return report({ErrorCode::kUsage, fmt::format("there is no command '{}'{}", words[0],
                                                   hint_for_command(words[0], names))});
-  const bool writes_itself = words[0] == "--completion" || words[0] == "--man-pages";
-  if ((words.size() == 2 && writes_itself) ||
-      (words.size() == 1 && words[0].starts_with("--completion=")))
-    app.require_subcommand(0);
+  if (writes_itself(words)) app.require_subcommand(0);
 
   std::vector<std::string> command;
   bool has_command = false;

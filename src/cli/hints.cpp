@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "cli/options.h"
 
@@ -35,7 +36,9 @@ constexpr std::array kCommands = {
     Answer{{}, "probe", "the clock is the one event; docs/roadmap.md has what is planned"},
     Answer{{}, "trace", "the clock is the one event; docs/roadmap.md has what is planned"},
     Answer{{}, "ftrace", "the clock is the one event; docs/roadmap.md has what is planned"},
-    Answer{{}, "sched", "'ringside view' shows threads over time; docs/roadmap.md has the rest"},
+    Answer{{},
+           "sched",
+           "'ringside view' shows threads over time; docs/roadmap.md has what is planned"},
     Answer{{}, "timechart", "'ringside view' shows threads over time"},
     Answer{{}, "lock", "docs/roadmap.md has what is planned"},
     Answer{{}, "load", "'ringside view' opens a recording in the Firefox Profiler"},
@@ -48,31 +51,34 @@ constexpr std::array kCommands = {
 
 // Options of perf's.
 constexpr std::array kOptions = {
-    Answer{"record", "-p", "record samples the whole guest; 'ringside report --pid N' shows one"},
-    Answer{"record", "--pid",
+    Answer{"ringside record", "-p",
            "record samples the whole guest; 'ringside report --pid N' shows one"},
-    Answer{"record", "-t", "record samples the whole guest; 'ringside report --tid N' shows one"},
-    Answer{"record", "--tid",
+    Answer{"ringside record", "--pid",
+           "record samples the whole guest; 'ringside report --pid N' shows one"},
+    Answer{"ringside record", "-t",
            "record samples the whole guest; 'ringside report --tid N' shows one"},
-    Answer{"record", "-e", "the clock is the one event, as perf's cpu-clock"},
-    Answer{"record", "--event", "the clock is the one event, as perf's cpu-clock"},
-    Answer{"record", "-c", "-F HZ or --interval TIME is the rate"},
-    Answer{"record", "--count", "-F HZ or --interval TIME is the rate"},
-    Answer{"record", "--freq-max", "-F HZ or --interval TIME is the rate"},
-    Answer{"report", "--tui", "the table has a pager; 'ringside view' opens a browser"},
-    Answer{"report", "--gtk", "the table has a pager; 'ringside view' opens a browser"},
-    Answer{"report", "-n", "the table has the column Samples"},
-    Answer{"report", "--show-nr-samples", "the table has the column Samples"},
-    Answer{"report", "-x", "--format csv has commas"},
-    Answer{"report", "--field-separator", "--format csv has commas"},
-    Answer{"report", "--vmlinux", "--kernel FILE is the kernel's file"},
-    Answer{"report", "-k", "--kernel FILE is the kernel's file"},
-    Answer{"report", "--kallsyms", "--symbols FILE takes it"},
-    Answer{"report", "--symfs", "--sysroot DIR has the guest's files"},
-    Answer{"annotate", "-s", "the function stands without an option: 'ringside annotate NAME'"},
-    Answer{"annotate", "--symbol",
+    Answer{"ringside record", "--tid",
+           "record samples the whole guest; 'ringside report --tid N' shows one"},
+    Answer{"ringside record", "-e", "the clock is the one event, as perf's cpu-clock"},
+    Answer{"ringside record", "--event", "the clock is the one event, as perf's cpu-clock"},
+    Answer{"ringside record", "-c", "-F HZ or --interval TIME is the rate"},
+    Answer{"ringside record", "--count", "-F HZ or --interval TIME is the rate"},
+    Answer{"ringside record", "--freq-max", "-F HZ or --interval TIME is the rate"},
+    Answer{"ringside report", "--tui", "the table has a pager; 'ringside view' opens a browser"},
+    Answer{"ringside report", "--gtk", "the table has a pager; 'ringside view' opens a browser"},
+    Answer{"ringside report", "-n", "the table has the column Samples"},
+    Answer{"ringside report", "--show-nr-samples", "the table has the column Samples"},
+    Answer{"ringside report", "-x", "--format csv has commas"},
+    Answer{"ringside report", "--field-separator", "--format csv has commas"},
+    Answer{"ringside report", "--vmlinux", "--kernel FILE is the kernel's file"},
+    Answer{"ringside report", "-k", "--kernel FILE is the kernel's file"},
+    Answer{"ringside report", "--kallsyms", "--symbols FILE takes it"},
+    Answer{"ringside report", "--symfs", "'ringside record --sysroot DIR' takes the guest's files"},
+    Answer{"ringside annotate", "-s",
            "the function stands without an option: 'ringside annotate NAME'"},
-    Answer{"annotate", "--vmlinux", "--kernel FILE is the kernel's file"},
+    Answer{"ringside annotate", "--symbol",
+           "the function stands without an option: 'ringside annotate NAME'"},
+    Answer{"ringside annotate", "--vmlinux", "--kernel FILE is the kernel's file"},
 };
 
 template <std::size_t N>
@@ -134,10 +140,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& words
   return are_several ? std::string() : *best;
 }
 
-std::string hint_for_command(std::string_view word, const std::vector<std::string>& commands) {
-  if (const auto answer = answer_of(kCommands, {}, word); !answer.empty())
-    return fmt::format(": {}", answer);
-  if (word.starts_with("qemu-"))
+std::string hint_for_command(std::string_view word, const std::vector<std::string>& commands,
+                             bool may_be_perfs) {
+  const auto answer = may_be_perfs ? answer_of(kCommands, {}, word) : std::string_view();
+  if (!answer.empty()) return fmt::format(": {}", answer);
+  if (may_be_perfs && word.starts_with("qemu-"))
     return fmt::format(": 'ringside record -- {} …' starts it and samples its guest", word);
   if (const std::string near = nearest(word, commands); !near.empty())
     return fmt::format("; did you mean '{}'?", near);
@@ -145,8 +152,9 @@ std::string hint_for_command(std::string_view word, const std::vector<std::strin
 }
 
 std::string hint_for_option(std::string_view word, const App& command) {
-  const std::string name(word.substr(0, word.find('=')));
-  if (const auto answer = answer_of(kOptions, command.name(), name); !answer.empty())
+  const bool is_short = word.size() > 2 && word[0] == '-' && word[1] != '-';  // with its value
+  const std::string name(is_short ? word.substr(0, 2) : word.substr(0, word.find('=')));
+  if (const auto answer = answer_of(kOptions, command.path(), name); !answer.empty())
     return std::string(answer);
   if (!name.starts_with("--")) return {};
   std::vector<std::string> names;

@@ -8,11 +8,11 @@ namespace ringside::cli {
 
 class App;
 
-// The words to type instead of a command that there is none of: what answers perf's, or the nearest
-// one.
-// Begins behind "there is no command 'X'".
+// The words to type instead of a command that there is none of: the nearest one, or, of ringside
+// itself (`may_be_perfs`), what answers perf's. Begins behind "there is no command 'X'".
 [[nodiscard]] std::string hint_for_command(std::string_view word,
-                                           const std::vector<std::string>& commands);
+                                           const std::vector<std::string>& commands,
+                                           bool may_be_perfs = true);
 
 // The same of a word that `command` does not take; empty: nothing is near.
 [[nodiscard]] std::string hint_for_option(std::string_view word, const App& command);

@@ -33,6 +33,7 @@ TEST(Hints, Commands) {
   EXPECT_EQ(hint_for_command("recrod", kCommands), "; did you mean 'record'?");
   EXPECT_EQ(hint_for_command("serve", kCommands), "; there are record, report, ps, profile, diff");
   EXPECT_NE(hint_for_command("top", kCommands).find("ringside ps --watch"), std::string::npos);
+  EXPECT_EQ(hint_for_command("top", {"list"}, false), "; there are list");
 }
 
 TEST(Hints, Options) {
@@ -44,7 +45,10 @@ TEST(Hints, Options) {
   EXPECT_EQ(hint_for_option("--then-qui=1", *record), "did you mean --then-quit?");
   EXPECT_EQ(hint_for_option("--something-else", *record), "");
   EXPECT_EQ(hint_for_option("-x", *record), "");
-  EXPECT_EQ(hint_for_option("-e", *record), "the clock is the one event, as perf's cpu-clock");
+  for (const char* perfs : {"-e", "-ecycles", "--event=cycles"})
+    EXPECT_EQ(hint_for_option(perfs, *record), "the clock is the one event, as perf's cpu-clock");
+  App* inner = app.add_subcommand("mem", "")->add_subcommand("record", "");
+  EXPECT_EQ(hint_for_option("-e", *inner), "");
   EXPECT_EQ(hint_for_option("-e", app), "");
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <type_traits>
+#include <utility>
 
 #include "cli/help.h"
 #include "cli/hints.h"
@@ -38,7 +39,7 @@ std::string above_zero(const std::string& text) {
 std::string to_seconds(std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  const auto parsed = std::from_chars(text.data(), end, number);
   const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
   for (const auto& [name, seconds] : {std::pair<std::string_view, double>{"", 1},
                                       {"us", 1e-6},
@@ -59,7 +60,7 @@ std::string fault_of_word(const App& command, const std::string& word, bool lack
     std::vector<std::string> names;
     for (const App* each : command.subcommands()) names.push_back(each->name());
     return fmt::format("'{}' has no command '{}'{}", command.path(), word,
-                       hint_for_command(word, names));
+                       hint_for_command(word, names, false));
   }
   const std::string hint = hint_for_option(word, command);
   const std::string fault = fmt::format("'{}' takes no {}", command.path(), word);
@@ -209,7 +210,9 @@ App::App(std::shared_ptr<CLI::App> app, std::string path)
     : app_(std::move(app)), path_(std::move(path)) {
   for (CLI::Option* help : app_->get_options()) own(help);
   app_->failure_message([this](const CLI::App* whole, const CLI::Error& error) {
-    return failure_text(innermost(), whole->remaining(true), error);
+    const auto own = whole->remaining(false);
+    return own.empty() ? failure_text(innermost(), whole->remaining(true), error)
+                       : failure_text(*this, own, error);
   });
   app_->formatter_fn([this](const CLI::App*, const std::string&, CLI::AppFormatMode) {
     return help_text(*this, help_width());

@@ -27,15 +27,19 @@ constexpr std::size_t kRemote = 2;
 constexpr std::size_t kState = 3;
 constexpr std::size_t kTcpInode = 9;
 
-// Calls what(row) with each row of a table that reaches to a column.
+// Calls what(row) with each row of a table that reaches to a column. A path, which is the last, may
+// have blanks.
 template <class What>
 void for_each_row(const char* table_name, std::size_t column, const What& what) {
   std::ifstream table(table_name);
   for (std::string line; std::getline(table, line);) {
     std::istringstream stream(line);
     Row row;
-    for (std::string word; stream >> word;) row.push_back(word);
-    if (row.size() > column) what(row);
+    std::string word;
+    while (row.size() <= column && stream >> word) row.push_back(word);
+    if (row.size() <= column) continue;
+    if (column == kPath && std::getline(stream, word)) row.back() += word;
+    what(row);
   }
 }
 

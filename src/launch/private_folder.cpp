@@ -108,4 +108,8 @@ PrivateFolder::~PrivateFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
+bool is_in_private_folder(const std::filesystem::path& path) {
+  return is_our_name(path.parent_path().filename().string());
+}
+
 }  // namespace ringside::launch

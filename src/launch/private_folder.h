@@ -40,4 +40,7 @@ class PrivateFolder {
   UniqueFd lock_;  // on the folder; QEMU inherits it
 };
 
+// Whether something directly in such a folder, of this ringside or another one, has this path.
+[[nodiscard]] bool is_in_private_folder(const std::filesystem::path& path);
+
 }  // namespace ringside::launch

@@ -1,7 +1,9 @@
 """The command line: wrong usage, help, version, completion."""
+import contextlib
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -67,25 +69,43 @@ class WrongUsage(cli_case.CliCase):
             with self.subTest(verb=verb):
                 self.refused(verb, says=("--gdb", "-- qemu-system-x86_64"))
 
-    def test_guests_that_run(self):
-        """Python under QEMU's name, with options that QEMU has, runs as long as the test."""
+    @contextlib.contextmanager
+    def running_qemu(self, options, listens_at):
+        """Python under QEMU's name, with options that QEMU has, which listens at a path or a port."""
         qemu = self.folder / "qemu-system-x86_64"
-        shutil.copy2(os.path.realpath(sys.executable), qemu)
-        for options, attach in ((["-gdb", "unix:my socket,server=on"], f"--gdb '{self.folder}/my socket'"),
-                                (["-s"], "--gdb localhost:1234"),
-                                (["-qmp", "tcp:127.0.0.1:4,server=on"], "--qmp 127.0.0.1:4"), ([], "without -s, -gdb or -qmp")):
-            process = subprocess.Popen([qemu, "-c", "print(flush=True); input()", *options], cwd=self.folder,
-                                       env={**os.environ, "PYTHONHOME": sys.base_prefix},
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if not qemu.exists():
+            shutil.copy2(os.path.realpath(sys.executable), qemu)
+        program = ("import socket, sys; at = sys.argv[1]; s = socket.socket(socket.AF_INET if at.isdigit() else socket.AF_UNIX); "
+                   "s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(('127.0.0.1', int(at)) if at.isdigit() else at); "
+                   "s.listen(); print(flush=True); input()")
+        with subprocess.Popen([qemu, "-c", program, listens_at, *options], cwd=self.folder,
+                              env={**os.environ, "PYTHONHOME": sys.base_prefix},
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             try:
                 self.assertTrue(process.stdout.readline(), "it does not run")
-                for verb in ("record", "ps"):
-                    with self.subTest(options=options, verb=verb):
-                        said = self.ringside(verb).said
-                        self.assertIn(f"QEMU {process.pid} runs", said)
-                        self.assertIn(attach if not options else f"'ringside {verb} {attach}'", said)
+                yield process.pid
             finally:
                 process.communicate(b"\n")
+
+    def test_guests_that_run(self):
+        ours = self.folder / "ringside-run-aB3dE6"
+        ours.mkdir()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        nothing = "QEMU {} runs, and listens at no -s, -gdb or -qmp"
+        for options, listens_at, words in (
+                (["-gdb", "unix:my socket,server=on"], "my socket", "QEMU {} runs: 'ringside VERB --gdb 'FOLDER/my socket''"),
+                (["-gdb", f"tcp::{port}"], port, f"QEMU {{}} runs: 'ringside VERB --gdb localhost:{port}'"),
+                (["-qmp", f"tcp:127.0.0.1:{port},server=on", "-qmp", "stdio"], port,
+                 f"QEMU {{}} runs: 'ringside VERB --qmp 127.0.0.1:{port}'"),
+                (["-gdb", f"unix:{ours}/gdb"], f"{ours}/gdb", "Another ringside has started QEMU {}"),
+                (["-gdb", "unix:elsewhere"], "here", nothing), (["-gdb", "chardev:x", "-qmp", "stdio"], "there", nothing)):
+            with self.running_qemu(options, listens_at) as process:
+                for verb in ("record", "ps"):
+                    with self.subTest(options=options, verb=verb):
+                        self.assertIn(words.format(process).replace("VERB", verb).replace("FOLDER", str(self.folder)),
+                                      self.ringside(verb).said)
 
     def test_nothing_behind_the_dashes(self):
         self.refused("record", "--", says="no command line behind --")

@@ -105,7 +105,8 @@ void add_others(const App& command, Page& page) {
     lines += line.ends_with(',') ? fmt::format("{} ,\n", line.substr(0, line.size() - 1))
                                  : fmt::format("{}\n", line);
   }
-  page.line(lines + ".PP\nThe documents are in /usr/share/doc/ringside.");
+  page.line(lines +
+            ".PP\nThe documents are in share/doc/ringside, beside the folder of the program.");
 }
 
 }  // namespace

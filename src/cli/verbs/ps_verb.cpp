@@ -7,6 +7,7 @@
 #include "app/attach.h"
 #include "app/kernel_file.h"
 #include "app/messages.h"
+#include "app/running_qemus.h"
 #include "app/settings/sampling_settings.h"
 #include "app/signals.h"
 #include "app/suspension.h"
@@ -14,7 +15,6 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/verbs/process_text.h"
-#include "launch/qemu/running_qemus.h"
 
 namespace ringside::cli {
 namespace {
@@ -100,7 +100,7 @@ Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
   if (!ring_.empty()) return app::attach_tcg(ring_, qmp_, is_over, give_up);
   if (qmp_.empty())
     return fail(ErrorCode::kUsage, "which guest? Give --gdb ADDR, --qmp ADDR or --ring FILE{}",
-                launch::running_qemus_in_words("ps"));
+                app::running_qemus_in_words("ps"));
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   stub_folder_.emplace(std::move(folder));
   RINGSIDE_ASSIGN(auto attachment, app::attach_qmp(qmp_, stub_folder_->path(),

@@ -32,8 +32,9 @@ class GuestRings {
                                                 PhysicalMemory& /*physical*/) const {
     return true;
   }
-  // Whether something of theirs is elsewhere than it was, and page tables of now lead there.
-  [[nodiscard]] virtual bool wants_tables() const { return false; }
+  // Whether something of theirs is elsewhere than it was, and page tables of now lead there. To be
+  // asked before a poll.
+  [[nodiscard]] virtual Result<bool> wants_tables() { return false; }
   [[nodiscard]] virtual Result<void> use_tables(const TablesOfVcpu& /*tables*/,
                                                 PhysicalMemory& /*physical*/) {
     return {};

@@ -127,10 +127,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     } else {
       must(rings->are_there().has_value());
-      if (!rings->wants_tables()) continue;
-      TablesOfVcpu now;
-      now.push_back({std::make_unique<Tables>(), {}});
-      must(rings->use_tables(now, ram).has_value());
+      if (!rings->wants_tables().value_or(false)) continue;
+      TablesOfVcpu moved;
+      moved.push_back({std::make_unique<Tables>(), {}});
+      must(rings->use_tables(moved, ram).has_value());
     }
   }
   (void)poll(true);

@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 constexpr std::uint64_t kMostBuckets = 1 << 18;
+constexpr std::uint64_t kMostBytes = 16 << 20;  // of entries
 constexpr std::uint64_t kMostEntryBytes = 4096;
 constexpr std::uint64_t kRestsForRead = 9;
+constexpr unsigned kMostUnsteady = 20;  // reads
 
 bool is_text(std::string_view name) {
   return !name.empty() && std::none_of(name.begin(), name.end(), [](char letter) {
@@ -33,8 +35,8 @@ bool fits(const RedoxContextTable& table) {
   const auto is_within = [&table](std::uint64_t at, std::uint64_t bytes) {
     return at <= table.entry_bytes && bytes <= table.entry_bytes - at;
   };
-  return table.entry_bytes <= kMostEntryBytes && table.length_bytes <= kWord &&
-         is_within(table.id, sizeof(std::uint32_t)) &&
+  return table.entry_bytes != 0 && table.entry_bytes <= kMostEntryBytes &&
+         table.length_bytes <= kWord && is_within(table.id, sizeof(std::uint32_t)) &&
          is_within(table.length, table.length_bytes) && is_within(table.text, table.text_bytes) &&
          std::max({table.ctrl, table.bucket_mask, table.items}) < kMostEntryBytes;
 }
@@ -67,12 +69,14 @@ Result<RedoxContexts::Header> RedoxContexts::header() const {
 
 bool RedoxContexts::makes_sense(const Header& header) const {
   return header.bucket_mask < kMostBuckets && std::has_single_bit(header.buckets()) &&
+         header.buckets() <= kMostBytes / table_.entry_bytes &&
          header.items <= header.bucket_mask && header.ctrl > header.buckets() * table_.entry_bytes;
 }
 
 // A table without entries has none in memory, either.
 Result<void> RedoxContexts::map(const memory::PageTables& tables, PhysicalMemory& physical) {
   RINGSIDE_ASSIGN(const Header now, header());
+  have_moved_ = false;
   if (now.items == 0 || !makes_sense(now)) return {};
   const std::uint64_t bytes = now.buckets() * table_.entry_bytes;
   std::uint64_t walks = kMostBuckets;
@@ -80,6 +84,7 @@ Result<void> RedoxContexts::map(const memory::PageTables& tables, PhysicalMemory
                                      physical, walks));
   mapped_ = now;
   have_moved_ = entries_ == nullptr;
+  if (have_moved_) names_.clear();
   next_read_ns_ = 0;
   return {};
 }
@@ -88,26 +93,32 @@ Result<void> RedoxContexts::read() {
   const std::uint64_t began = monotonic_ns();
   if (began < next_read_ns_) return {};
   RINGSIDE_ASSIGN(const Header now, header());
-  if (now.items != 0 && makes_sense(now)) {
-    const bool is_mapped =
-        entries_ && now.ctrl == mapped_.ctrl && now.bucket_mask == mapped_.bucket_mask;
-    have_moved_ = !is_mapped;
-    if (is_mapped) RINGSIDE_TRY(read_entries(now));
+  const bool has_entries = now.items != 0 && makes_sense(now);
+  const bool are_mapped =
+      entries_ && now.ctrl == mapped_.ctrl && now.bucket_mask == mapped_.bucket_mask;
+  have_moved_ = has_entries && !are_mapped;
+  if (!has_entries) {
+    names_.clear();
+  } else if (are_mapped) {
+    RINGSIDE_ASSIGN(const bool is_steady, read_entries(now));
+    unsteady_ = is_steady ? 0 : unsteady_ + 1;
+    if (unsteady_ > kMostUnsteady) names_.clear();
   }
   const std::uint64_t end = monotonic_ns();
   next_read_ns_ = end + kRestsForRead * (end - began);
   return {};
 }
 
-// The kernel may write between the two reads, or have moved the table before the second.
-Result<void> RedoxContexts::read_entries(const Header& now) {
+// False where the kernel writes between the two reads, or has moved the table before the second.
+Result<bool> RedoxContexts::read_entries(const Header& now) {
   bytes_.resize(now.buckets() * (table_.entry_bytes + 1));
   again_.resize(bytes_.size());
   RINGSIDE_TRY(entries_->read(AreaOffset{0}, bytes_));
   RINGSIDE_TRY(entries_->read(AreaOffset{0}, again_));
   RINGSIDE_ASSIGN(const Header then, header());
-  if (then == now && bytes_ == again_ && has_as_many_as(now)) take_names(now);
-  return {};
+  const bool is_steady = then == now && bytes_ == again_ && has_as_many_as(now);
+  if (is_steady) take_names(now);
+  return is_steady;
 }
 
 bool RedoxContexts::has_as_many_as(const Header& now) const {

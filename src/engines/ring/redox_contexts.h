@@ -40,11 +40,13 @@ class RedoxContexts {
                                                                    const memory::PageTables& tables,
                                                                    PhysicalMemory& physical);
 
-  // Reads the names anew, unless reading them would then take more than a tenth of the time. Keeps
-  // those of before where the kernel changes the table meanwhile. Errors: those of the memory.
+  // Reads the names anew, unless reading them would then take more than a tenth of the time. Those
+  // of before stay where the kernel changes the table meanwhile, or has moved it, but not for long.
+  // Errors: those of the memory.
   [[nodiscard]] Result<void> read();
   // Whether the kernel has moved the entries to where map() has to find them.
   [[nodiscard]] bool have_moved() const { return have_moved_; }
+  // There are no names where it does not find them.
   [[nodiscard]] Result<void> map(const memory::PageTables& tables, PhysicalMemory& physical);
   // Empty: it has none.
   [[nodiscard]] std::string_view name_of(std::uint32_t id) const;
@@ -62,7 +64,7 @@ class RedoxContexts {
 
   [[nodiscard]] Result<Header> header() const;
   [[nodiscard]] bool makes_sense(const Header& header) const;
-  [[nodiscard]] Result<void> read_entries(const Header& header);
+  [[nodiscard]] Result<bool> read_entries(const Header& header);
   [[nodiscard]] bool has_as_many_as(const Header& header) const;
   void take_names(const Header& header);
 
@@ -71,6 +73,7 @@ class RedoxContexts {
   std::unique_ptr<AreaMemory> entries_;  // with their control bytes behind them; null: none
   Header mapped_;                        // whose entries those are
   bool have_moved_ = false;
+  unsigned unsteady_ = 0;  // reads since the last that agreed
   std::uint64_t next_read_ns_ = 0;
   std::unordered_map<std::uint32_t, std::string> names_;
   // Reused.

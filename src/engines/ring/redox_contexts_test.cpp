@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/testing/time_limits.h"
@@ -138,6 +142,24 @@ TEST_F(RedoxContextsTest, AMapThatGrowsIsFollowed) {
   EXPECT_FALSE(contexts_->have_moved());
   read();
   EXPECT_EQ(contexts_->name_of(1), "won");
+  // Elsewhere, and not mapped: the old names are not true for long.
+  put_table(kSecond, 4, 1);
+  ram_.put(kTable + kCtrl, 0x7fff'0000'0000);
+  read();
+  EXPECT_TRUE(contexts_->have_moved());
+  ASSERT_TRUE(contexts_->map(ram_, ram_));
+  EXPECT_TRUE(contexts_->have_moved());
+  EXPECT_EQ(contexts_->name_of(1), "");
+}
+
+TEST_F(RedoxContextsTest, AMapThatIsEmptyAgainHasNoNames) {
+  put_table(kFirst, 4, 1);
+  put_entry(kFirst, 1, 3, "ion");
+  find();
+  read();
+  ram_.put(kTable + kItems, 0);
+  read();
+  EXPECT_EQ(contexts_->name_of(3), "");
 }
 
 // The control byte comes before the entry, or the count after both.

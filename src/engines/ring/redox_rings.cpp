@@ -19,6 +19,11 @@ constexpr std::uint64_t kMostRingWords = 1u << 28;
 constexpr std::uint64_t kMostOffset = 4096;
 constexpr std::uint64_t kMostWalks = 1 << 21;  // pages of all rings together
 
+// Their memory cannot be read, or they are not as they should be.
+bool is_of_names(const Error& error) {
+  return error.code == ErrorCode::kUnreadable || error.code == ErrorCode::kFormat;
+}
+
 // The first words may be the end of a sample.
 FindPiece format_of(const RingWords& words) {
   for (std::size_t at = 0; at < std::min(words.size(), wire::redox::kMostWords); ++at)
@@ -50,7 +55,9 @@ Result<std::unique_ptr<RedoxRings>> RedoxRings::find(const RedoxLayout& layout,
     has_one = true;
   }
   if (layout.contexts) {
-    RINGSIDE_ASSIGN(rings->contexts_, RedoxContexts::find(*layout.contexts, tables, physical));
+    auto contexts = RedoxContexts::find(*layout.contexts, tables, physical);
+    if (contexts) rings->contexts_ = std::move(*contexts);
+    if (!contexts && !is_of_names(contexts.error())) return tl::unexpected<Error>(contexts.error());
   }
   return has_one ? std::move(rings) : nullptr;
 }
@@ -123,7 +130,7 @@ void RedoxRings::want_all() {
 
 Result<void> RedoxRings::poll(RecordCollector* records, bool) {
   std::size_t budget = kMostWords;
-  have_read_contexts_ = false;
+  has_missed_context_ = false;
   for (std::size_t n = 0; n < rings_.size(); ++n)
     RINGSIDE_TRY(poll((next_ + n) % rings_.size(), records, budget));
   ++next_;
@@ -202,19 +209,35 @@ Result<void> RedoxRings::poll(std::size_t cpu, RecordCollector* records, std::si
   return {};
 }
 
+// Samples without names are better than none.
+Result<void> RedoxRings::without_contexts(Result<void> result) {
+  if (result || !is_of_names(result.error())) return result;
+  contexts_.reset();
+  return {};
+}
+
 // The names of now: a context that begins a program changes its name. Those that were given come
 // first.
 Result<std::string_view> RedoxRings::name_of(std::uint32_t context) {
   const auto given = layout_.context_names.find(context);
   if (given != layout_.context_names.end()) return given->second;
   if (!contexts_) return std::string_view();
-  if (!std::exchange(have_read_contexts_, true)) RINGSIDE_TRY(contexts_->read());
-  return contexts_->name_of(context);
+  const std::string_view name = contexts_->name_of(context);
+  if (!name.empty() || std::exchange(has_missed_context_, true)) return name;
+  RINGSIDE_TRY(without_contexts(contexts_->read()));
+  return contexts_ ? contexts_->name_of(context) : std::string_view();
+}
+
+Result<bool> RedoxRings::wants_tables() {
+  if (contexts_) RINGSIDE_TRY(without_contexts(contexts_->read()));
+  return contexts_ != nullptr && contexts_->have_moved();
 }
 
 Result<void> RedoxRings::use_tables(const TablesOfVcpu& tables, PhysicalMemory& physical) {
   for (const VcpuTables& each : tables)
-    if (wants_tables()) RINGSIDE_TRY(contexts_->map(*each.tables, physical));
+    if (contexts_ && contexts_->have_moved())
+      RINGSIDE_TRY(without_contexts(contexts_->map(*each.tables, physical)));
+  if (contexts_) RINGSIDE_TRY(without_contexts(contexts_->read()));
   return {};
 }
 

@@ -49,9 +49,7 @@ class RedoxRings final : public GuestRings {
   [[nodiscard]] Result<bool> are_there() override;
   [[nodiscard]] bool are_same(const GuestRings& other) const override;
   [[nodiscard]] RingCounts counts() const override;
-  [[nodiscard]] bool wants_tables() const override {
-    return contexts_ != nullptr && contexts_->have_moved();
-  }
+  [[nodiscard]] Result<bool> wants_tables() override;
   [[nodiscard]] Result<void> use_tables(const TablesOfVcpu& tables,
                                         PhysicalMemory& physical) override;
 
@@ -96,6 +94,7 @@ class RedoxRings final : public GuestRings {
   [[nodiscard]] Result<void> take(const wire::redox::RingSample& sample, std::uint16_t cpu,
                                   RecordCollector& records);
   [[nodiscard]] Result<std::string_view> name_of(std::uint32_t context);
+  [[nodiscard]] Result<void> without_contexts(Result<void> result);
   // Samples that a ring should have had since the first poll.
   [[nodiscard]] std::uint64_t due(const Ring& ring) const;
 
@@ -106,7 +105,7 @@ class RedoxRings final : public GuestRings {
   std::vector<Ring> rings_;                      // of the CPUs
   std::size_t next_ = 0;                         // that the next poll begins with
   std::unique_ptr<RedoxContexts> contexts_;      // null: the kernel has no names of them
-  bool have_read_contexts_ = false;              // in this poll
+  bool has_missed_context_ = false;              // in this poll
   wire::redox::FindPiece find_piece_ = nullptr;  // of the format, once a sample shows it
   // Reused.
   std::vector<std::byte> bytes_;

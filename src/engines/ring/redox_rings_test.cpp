@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "engines/ring/testing/ring_guest.h"
+#include "wire/guest_capture.h"
 #include "wire/redox/ring_test_util.h"
 
 namespace ringside::engines::ring {
@@ -18,6 +22,7 @@ constexpr std::uint64_t kStructure = 0x2000;  // of CPU 0, that of CPU 1 follows
 constexpr std::uint64_t kBuffer = 0x10000;
 constexpr std::uint64_t kWords = 1024;
 constexpr std::uint64_t kCpus = 2;
+constexpr std::uint64_t kTable = 0x3000;  // of contexts' names
 constexpr std::uint64_t kBuf = 0, kTail = 8, kKernelSamples = 16, kUserSamples = 24;
 
 // All of the memory but the first page is mapped where it is.
@@ -63,8 +68,9 @@ class RedoxRingsTest : public RingEngineTest {
     ram_.put(structure(cpu) + kTail, tails_[cpu]);
     ram_.put(structure(cpu) + kKernelSamples, samples_[cpu]);
   }
-  void put_sample(std::uint64_t cpu) {
+  void put_sample(std::uint64_t cpu, std::uint32_t context = 0xffffffff) {
     TrueSample sample;
+    sample.context = context;
     sample.pc = 0xffffffff80001000;
     sample.counter = ++time_;
     sample.callers = {0xffffffff80002000};
@@ -82,6 +88,22 @@ class RedoxRingsTest : public RingEngineTest {
       EXPECT_TRUE(taken) << taken.error().message;
       if (!taken) return found;
       for (const wire::Capture& capture : taken->captures) ++found.at(capture.vcpu.value);
+    }
+    return found;
+  }
+
+  // Of the contexts of the next captures.
+  std::vector<std::string> names() {
+    std::vector<std::string> found;
+    const std::uint64_t end = ringside::testing::step_end_ns();
+    while (found.empty() && monotonic_ns() < end) {
+      const auto taken = tick();
+      EXPECT_TRUE(taken) << taken.error().message;
+      if (!taken) return found;
+      for (const wire::Capture& capture : taken->captures) {
+        const auto task = wire::task_of(capture);
+        found.emplace_back(task ? task->name : std::string_view("no task"));
+      }
     }
     return found;
   }
@@ -139,6 +161,37 @@ TEST_F(RedoxRingsTest, AnArrayHasRingsOfTheCpusThatHaveBegun) {
   put_sample(1);
   EXPECT_EQ(take_for_a_look(), (Captures{1, 1}));
   EXPECT_EQ(engine_->counts().damaged, 0u);
+}
+
+// A table of contexts' names, with one entry whose room is `buckets`, at that address.
+void put_name(testing::RamWithRings& ram, std::uint64_t at, std::uint64_t buckets,
+              std::uint32_t context, std::uint64_t letters) {
+  constexpr std::uint64_t kEntryBytes = 40;
+  ram.put(kTable, at + buckets * kEntryBytes);
+  ram.put(kTable + 8, buckets - 1);
+  ram.put(kTable + 16, 1);
+  const std::uint64_t entry = at + (buckets - 1) * kEntryBytes;  // the first
+  ram.put(entry, context | (std::uint64_t{8} << 32));
+  ram.put(entry + 8, letters);
+  ram.put(at + buckets * kEntryBytes, ~std::uint64_t{0xff} | 1);
+}
+
+// Before the samples of the same poll are taken, wherever the kernel has moved the table since.
+TEST_F(RedoxRingsTest, ContextsHaveTheNamesThatTheKernelHasNow) {
+  redox_->contexts = RedoxContextTable{{kTable}, 0, 8, 16, 40, 0, 4, 4, 8, 32};
+  put_name(ram_, 0x20000, 4, 7, 0x6d61726774736966);  // "fistgram"
+  start();
+  put_sample(0, 7);
+  put_sample(0, 8);
+  EXPECT_EQ(names(), (std::vector<std::string>{"fistgram", ""}));
+  put_name(ram_, 0x30000, 8, 7, 0x6d61726774736173);
+  put_sample(0, 7);
+  EXPECT_EQ(names(), std::vector<std::string>{"sastgram"});
+  // One that lies nowhere takes the names along, and nothing else.
+  put_name(ram_, 0x30000, 8, 7, 0x6d61726774736173);
+  ram_.put(kTable, 0x7fff'ffff'f000);
+  put_sample(0, 7);
+  EXPECT_EQ(names(), std::vector<std::string>{""});
 }
 
 TEST_F(RedoxRingsTest, ASliceWithoutRingsEndsThemAndNotTheRecording) {

@@ -240,6 +240,7 @@ void RingEngine::leave_rings() {
 // The memory of a guest that has begun anew may be anything.
 Result<void> RingEngine::poll_rings(bool is_last) {
   if (!rings_) return {};
+  if (is_started_) RINGSIDE_TRY(follow_moves());
   auto polled = rings_->poll(is_started_ ? &*records_ : nullptr, is_last);
   if (polled || polled.error().code != ErrorCode::kUnreadable) return polled;
   leave_rings();
@@ -263,7 +264,17 @@ Result<void> RingEngine::look_whether_there() {
   if (!are_there && are_there.error().code != ErrorCode::kUnreadable)
     return tl::unexpected<Error>(are_there.error());
   if (!are_there || !*are_there) leave_rings();
-  if (!rings_ || !rings_->wants_tables()) return {};
+  return {};
+}
+
+// To ask a vCPU may stop the guest: where it is in vain, the next time is later.
+Result<void> RingEngine::follow_moves() {
+  if (!rings_) return {};
+  RINGSIDE_ASSIGN(const bool have_moved, rings_->wants_tables());
+  if (!have_moved) moves_rest_ns_ = 0;
+  if (!have_moved || monotonic_ns() < next_move_ns_) return {};
+  moves_rest_ns_ = std::clamp(2 * moves_rest_ns_, kPollNs, kLongestSearchRestNs);
+  next_move_ns_ = monotonic_ns() + moves_rest_ns_;
   RINGSIDE_ASSIGN(PhysicalMemory* const memory, ram());
   const auto now = paging();
   if (!now && !may_pass(now.error())) return tl::unexpected<Error>(now.error());

@@ -95,6 +95,7 @@ class RingEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Result<void> look_for_others(PhysicalMemory& ram, const Paging& now);
   [[nodiscard]] std::optional<OtherRings> others_in(FoundArea area, const Paging& now) const;
   [[nodiscard]] Result<void> look_whether_there();
+  [[nodiscard]] Result<void> follow_moves();
   void leave_rings();
   [[nodiscard]] Result<void> poll_rings(bool is_last);
   [[nodiscard]] Result<Tick> poll(const TickPlan& plan);
@@ -119,6 +120,9 @@ class RingEngine final : public Engine, public SelfPaced {
   std::uint64_t search_ns_ = 0;     // that this search, or those for Redox' rings, took so far
   bool none_are_there_ = false;     // those that come are made while the guest is recorded
   std::uint64_t next_look_ns_ = 0;  // whether the rings are still there
+
+  std::uint64_t next_move_ns_ = 0;  // when tables are asked for again
+  std::uint64_t moves_rest_ns_ = 0;
 
   std::uint64_t next_poll_ns_ = 0;
   std::uint64_t silent_since_ns_ = 0;

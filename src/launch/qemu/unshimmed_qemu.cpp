@@ -7,8 +7,8 @@
 
 #include "base/read_text.h"
 #include "base/socket.h"
+#include "launch/qemu/processes.h"
 #include "launch/qemu/qemu_command.h"
-#include "launch/qemu/running_qemus.h"
 
 namespace ringside::launch {
 namespace {

@@ -263,9 +263,9 @@ std::optional<DwarfTypes::Part> DwarfTypes::part_of(const Type& outer, std::stri
   return entry && is_aggregate(entry->tag) ? part(*entry, prefix, 0) : std::nullopt;
 }
 
-std::optional<DwarfTypes::Type> DwarfTypes::type_of_variable(std::string_view name) {
+std::optional<DwarfTypes::Type> DwarfTypes::type_of_variable(std::string_view path) {
   budget_ = kMaxCost;
-  const auto place = dwarf::find_variable(*main_, name);
+  const auto place = dwarf::find_variable(*main_, *names_, path);
   const auto variable = place ? read(*place) : std::nullopt;
   return variable ? follow(*variable, variable->type) : std::nullopt;
 }

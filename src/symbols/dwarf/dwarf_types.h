@@ -42,9 +42,9 @@ class DwarfTypes {
   // Bytes of a struct, union or typedef; nothing for functions and void.
   [[nodiscard]] std::optional<std::uint64_t> size_of(std::string_view type);
   [[nodiscard]] std::optional<std::uint64_t> size_of(const Type& type);
-  // The type of the first variable with this name, outside of functions. All units are gone
-  // through.
-  [[nodiscard]] std::optional<Type> type_of_variable(std::string_view name);
+  // The type of a variable outside of functions and types, by its namespaces and its name:
+  // "kernel::profiling::MAP". Units are gone through until it is found.
+  [[nodiscard]] std::optional<Type> type_of_variable(std::string_view path);
   // The first struct or union, `outer` itself or at any depth in it, whose name begins so.
   [[nodiscard]] std::optional<Part> part_of(const Type& outer, std::string_view prefix);
   // A template's argument by the name of its parameter, as C++ and Rust compilers write it.

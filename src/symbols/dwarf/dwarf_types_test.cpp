@@ -110,7 +110,7 @@ TEST(DwarfTables, PartsOfAVariable) {
     const auto types = DwarfTypes::from_elf(
         elf::ElfFile::open(std::string(RINGSIDE_DWARF_TYPES_FOLDER) + "/" + program).value());
     ASSERT_TRUE(types);
-    const auto map = types->type_of_variable("DBG_ID_MAP");
+    const auto map = types->type_of_variable("kernel::profiling::DBG_ID_MAP");
     ASSERT_TRUE(map);
     EXPECT_EQ(types->size_of(*map), sizeof(Map));
     const auto table = types->part_of(*map, "RawTable<");
@@ -128,7 +128,12 @@ TEST(DwarfTables, PartsOfAVariable) {
     EXPECT_EQ(types->size_of(*types->type_parameter(table->type, "A")), sizeof(Global));
     EXPECT_FALSE(types->type_parameter(table->type, "B"));
     EXPECT_FALSE(types->part_of(*map, "HashMap"));
-    EXPECT_FALSE(types->type_of_variable("DBG_ID"));
+    for (const char* other : {"DBG_ID_MAP", "kernel::DBG_ID_MAP", "kernel::profiling::DBG_ID",
+                              "kernel::profiling::DBG_ID_MAP::x", "profiling::DBG_ID_MAP", ""})
+      EXPECT_FALSE(types->type_of_variable(other)) << other;
+    const auto number = types->type_of_variable("DBG_ID_MAP_OF_OTHERS");
+    ASSERT_TRUE(number);
+    EXPECT_EQ(types->size_of(*number), sizeof(long));
   }
 }
 

@@ -7,8 +7,9 @@
 
 namespace ringside::symbols::dwarf {
 
-// The entry of the first variable that has this name and a type, outside of functions and types,
-// in any namespace. Units are gone through until it is found.
-[[nodiscard]] std::optional<EntryPlace> find_variable(DebugFile& file, std::string_view name);
+// The entry of a variable outside of functions and types, by its namespaces and its name:
+// "kernel::profiling::MAP". One without a type is none. Units are gone through until it is found.
+[[nodiscard]] std::optional<EntryPlace> find_variable(DebugFile& file, const TypeNames& names,
+                                                      std::string_view path);
 
 }  // namespace ringside::symbols::dwarf

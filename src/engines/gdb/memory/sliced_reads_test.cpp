@@ -95,10 +95,10 @@ std::ptrdiff_t most_in_a_stop(const std::vector<std::string>& requests) {
   return most;
 }
 
-// Each answer takes 0.1 ms and the wake-up of a thread.
+// A stop has four times the time for a large read. How many answers fit into it is the host's.
 TEST(SlicedReads, InBulkStopTheGuestForLongerAndLessOften) {
   auto settings = machine();
-  settings.memory_delay = std::chrono::microseconds(100);
+  settings.memory_delay = std::chrono::microseconds(50);
   const auto most = [&settings](std::size_t size) {
     Guest guest(settings);
     std::vector<std::byte> bytes(size);
@@ -106,9 +106,8 @@ TEST(SlicedReads, InBulkStopTheGuestForLongerAndLessOften) {
               bytes.size());
     return most_in_a_stop(guest.stub.requests());
   };
-  // On a busy host answers take longer, and fewer of them fit into a stop.
-  EXPECT_TRUE(ringside::testing::wait_until([&] { return most(64 * 1024) >= 8; }));
-  EXPECT_LE(most(28 * 1024), 6);
+  EXPECT_TRUE(
+      ringside::testing::wait_until([&most] { return most(64 * 1024) > most(28 * 1024) + 1; }));
 }
 
 TEST(SlicedReads, EndAtWhatIsNotMapped) {
