@@ -92,7 +92,7 @@ class RedoxRingsTest : public RingEngineTest {
     return found;
   }
 
-  // Of the contexts of the next captures.
+  // The contexts that the next captures have.
   std::vector<std::string> names() {
     std::vector<std::string> found;
     const std::uint64_t end = ringside::testing::step_end_ns();
