@@ -47,6 +47,8 @@ struct UnknownStacks {
   struct Code {
     GuestVirt start;
     std::uint64_t size = 0;
+
+    bool operator==(const Code&) const = default;
   };
   std::vector<EndRecord> records = {};
   // Code that runs on such a stack while it is empty: the frame pointer leads to the stack that was

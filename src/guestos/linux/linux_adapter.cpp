@@ -29,12 +29,13 @@ bool is_known(const LearntLink& link, const KernelStacks& stacks) {
   const auto is_slot = [&link](const StackTop& top) {
     return top.slot == link.slot && (!top.returns_to || top.returns_to == link.returns_to);
   };
-  const auto is_record = [&link](const EndRecord& record) {
-    return record.returns_to == link.returns_to;
+  const auto is_record = [&](const EndRecord& record) {
+    return (link.slot.value + record.below_end) % stacks.alignment == 0 &&
+           record.returns_to == link.returns_to;
   };
   const auto& records = stacks.unknown.records;
   return std::any_of(stacks.tops.begin(), stacks.tops.end(), is_slot) ||
-         std::any_of(records.begin(), records.end(), is_record);
+         (stacks.alignment != 0 && std::any_of(records.begin(), records.end(), is_record));
 }
 
 }  // namespace

@@ -9,6 +9,10 @@
 namespace ringside::guestos {
 namespace {
 
+// Recipes have room for so many of them; a kernel has two to four.
+constexpr std::size_t kMostRecords = 8;
+constexpr std::size_t kMostFunctions = 8;
+
 // The byte behind the first instruction of a function that matches, and that instruction.
 struct Found {
   std::uint64_t behind = 0;
@@ -37,6 +41,7 @@ std::vector<EndRecord> aarch64_irq_stack_records(const elf::Image& kernel) {
   const auto call = find_instruction(*kernel.file, caller->address, 32, ~0u, 0xd63f0020);  // blr x1
   if (!call) return records;
   for (const elf::FunctionSymbol& symbol : kernel.file->symbols()) {
+    if (records.size() == kMostRecords) break;
     if (!runs_on_irq_stack(symbol.name)) continue;
     // stp x29, x30, [sp, #imm7 * 8]! (Arm ARM, C6.2.329), behind what marks the entry.
     const auto push = find_instruction(*kernel.file, symbol.address, 6, 0xffc07fff, 0xa9807bfd);
@@ -53,9 +58,13 @@ std::vector<EndRecord> aarch64_irq_stack_records(const elf::Image& kernel) {
 UnknownStacks aarch64_unknown_irq_stacks(const elf::Image& kernel) {
   UnknownStacks stacks{.records = aarch64_irq_stack_records(kernel), .empty_in = {}};
   if (stacks.records.empty()) return stacks;
-  for (const elf::FunctionSymbol& symbol : kernel.file->symbols())
-    if (symbol.name == "call_on_irq_stack" || runs_on_irq_stack(symbol.name))
-      stacks.empty_in.push_back({kernel.to_guest(symbol.address), symbol.size});
+  for (const elf::FunctionSymbol& symbol : kernel.file->symbols()) {
+    if (stacks.empty_in.size() == kMostFunctions) break;
+    if (symbol.name != "call_on_irq_stack" && !runs_on_irq_stack(symbol.name)) continue;
+    const UnknownStacks::Code code{kernel.to_guest(symbol.address), symbol.size};
+    if (std::find(stacks.empty_in.begin(), stacks.empty_in.end(), code) == stacks.empty_in.end())
+      stacks.empty_in.push_back(code);
+  }
   return stacks;
 }
 

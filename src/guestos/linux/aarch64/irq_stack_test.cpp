@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "elf/elf_writer.h"
+#include "guestos/linux/linux_adapter.h"
+#include "wire/ring.h"
 
 namespace ringside::guestos {
 namespace {
@@ -71,6 +73,37 @@ TEST(Aarch64IrqStack, IsEmptyInTheCodeThatSwitchesToItAndInItsFirstFunctions) {
   EXPECT_EQ(stacks.empty_in[0].size, 24u);
   EXPECT_EQ(stacks.empty_in[1].start.value, kText + kSlide + 256);
   EXPECT_TRUE(aarch64_unknown_irq_stacks(kernel_with({kSoft})).empty_in.empty());
+}
+
+std::size_t recipe_size(const LinuxAdapter& adapter, const std::vector<LearntLink>& links = {}) {
+  return adapter.recipe(VcpuId{0}, {.links = links}).size();
+}
+
+// Another handler's record has the same return address, and another distance.
+TEST(Aarch64IrqStack, ALearntRecordCountsUnlessItIsAtADistanceThatIsKnown) {
+  const elf::Image kernel = kernel_with({kCaller, kSoft});
+  const LinuxAdapter adapter(kernel, {});
+  const std::size_t size = recipe_size(adapter);
+  constexpr std::uint64_t kEnd = 0xffff80000a00c000;
+  const std::uint64_t back = (kText + kSlide + 20) & 0xffffffffffff;
+  EXPECT_EQ(recipe_size(adapter, {{.slot = {kEnd - 16}, .returns_to = back}}), size);
+  EXPECT_GT(recipe_size(adapter, {{.slot = {kEnd - 48}, .returns_to = back}}), size);
+  EXPECT_GT(recipe_size(adapter, {{.slot = {kEnd - 16}, .returns_to = back + 4}}), size);
+}
+
+TEST(Aarch64IrqStack, RecipesFitIntoTheRingWhateverSymbolsTheKernelHas) {
+  std::vector<Function> functions{kCaller};
+  for (std::uint32_t i = 0; i < 100; ++i) {  // stp x29, x30, [sp, #-8 * (1 + i % 64)]!
+    const std::uint32_t push = 0xa9807bfd | (127 - i % 64) << 15;
+    functions.push_back({"gic_handle_irq", {kNop, push}});
+  }
+  const elf::Image kernel = kernel_with(functions);
+  const UnknownStacks stacks = aarch64_unknown_irq_stacks(kernel);
+  EXPECT_EQ(stacks.records.size(), 8u);
+  EXPECT_EQ(stacks.empty_in.size(), 8u);
+  const std::vector<LearntLink> links(kMaxKernelLinks,
+                                      {.slot = GuestVirt{0xffff80000a00bf08}, .returns_to = 1});
+  EXPECT_LE(recipe_size(LinuxAdapter(kernel, {}), links), wire::kMaxRecipeOps);
 }
 
 }  // namespace
