@@ -103,14 +103,23 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
   return task;
 }
 
-// A capture from before recipes copy the task. Memory is read later: the task counts only where its
-// process has the page tables of the capture, too.
+// A capture from before recipes copy the task. Memory is read later, when the task, its stack and
+// its page tables may all be those of a process that has begun since. So the task counts only where
+// it has the page tables of the capture, and has begun before that or has the user stack that the
+// capture leads to. Randomized addresses set that stack apart from those of other programs. A child
+// that fork() has made since, and that calls no execve(), may still be taken for a task that ended.
 Result<std::optional<TaskView>> LinuxProcesses::task_in(GuestVirt named,
                                                         const wire::Capture& capture,
                                                         GuestMemory& memory) {
   RINGSIDE_ASSIGN(auto task, roots_->find(capture, true, named, memory.kernel()));
   if (task && task->task != named) task.reset();
-  if (task) RINGSIDE_TRY(current_.find_saved(*task, capture, memory.kernel()));
+  if (!task) return task;
+  RINGSIDE_TRY(current_.find_saved(*task, capture, memory.kernel()));
+  RINGSIDE_ASSIGN(const bool is_older,
+                  roots_->began_before(named, capture.host_time_ns, memory.kernel()));
+  const std::uint8_t sp = arch::roles_of(current_.types().arch).sp;
+  const bool fits = task->user && task->has_on_first_stack({task->user->get(sp)});
+  if (!is_older && !fits) task.reset();
   return task;
 }
 

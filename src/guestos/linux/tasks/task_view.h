@@ -33,6 +33,12 @@ struct TaskView {
   [[nodiscard]] bool is_kernel_thread() const { return space[0] == 0; }
   // execve() has given it a new address space, and is still mapping its program there.
   [[nodiscard]] bool is_in_exec() const { return space[3] == 0; }
+  // Whether the address is on the stack that execve() has given to the process, by the usual limit
+  // of its size.
+  [[nodiscard]] bool has_on_first_stack(GuestVirt at) const {
+    constexpr std::uint64_t kLimit = std::uint64_t{8} << 20;
+    return space[4] - at.value < kLimit;
+  }
 };
 
 // A task as it is now, without `user` and `program`. Errors: as KernelReader has them.

@@ -5,6 +5,7 @@
 
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
+#include "base/clock.h"
 #include "wire/guest_capture.h"
 
 namespace ringside::guestos {
@@ -69,12 +70,15 @@ bool UserRoots::is_due(std::uint64_t root, const wire::Capture& capture) {
 Result<void> UserRoots::probe_processes(GuestSpace& kernel) {
   by_root_.clear();
   has_user_tables_ = is_x86(types_.arch);
+  guest_ns_ = 0;
   const KernelReader read(kernel, types_.arch);
   const auto threads = read_threads(types_, fields_, read, any_task_);
   if (!threads && is_of_memory(threads.error().code)) return {};
   if (!threads) return tl::unexpected(threads.error());
+  read_at_ns_ = monotonic_ns();
   std::unordered_map<std::uint64_t, std::uint64_t> roots;  // by mm
   for (const GuestThread& thread : *threads) {
+    guest_ns_ = std::max(guest_ns_, thread.started_ns + thread.cpu_time_ns);
     if (thread.space.value == 0) continue;
     const auto [root, added] = roots.try_emplace(thread.space.value, 0);
     if (added) {
@@ -91,6 +95,21 @@ Result<void> UserRoots::probe_processes(GuestSpace& kernel) {
     process.threads.push_back({thread.task, thread.pid, thread.tid});
   }
   return {};
+}
+
+// No thread has used more time than has passed since it began, and the guest's clock is not faster
+// than the host's: a thousandth is for their drift.
+Result<bool> UserRoots::began_before(GuestVirt task, std::uint64_t host_time_ns,
+                                     GuestSpace& kernel) const {
+  const std::uint64_t passed = read_at_ns_ > host_time_ns ? read_at_ns_ - host_time_ns : 0;
+  const std::uint64_t most_passed = passed + passed / 1000;
+  if (guest_ns_ <= most_passed) return false;
+  const Field& start = fields_.start;
+  const auto object = KernelReader(kernel, types_.arch)
+                          .object(task + start.offset, start.size, "struct task_struct");
+  if (!object && is_of_memory(object.error().code)) return false;
+  if (!object) return tl::unexpected<Error>(object.error());
+  return object->number_at(0, start.size) <= guest_ns_ - most_passed;
 }
 
 // Its tid is 0 where it may be another one of its process. Page tables may be used again, so none

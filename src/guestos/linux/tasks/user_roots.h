@@ -40,6 +40,11 @@ class UserRoots {
                                                      bool is_at_user_code,
                                                      std::optional<GuestVirt> running,
                                                      GuestSpace& kernel);
+  // Whether a thread is proved to have begun before that time of the host (monotonic_ns()), by the
+  // processes that find() has read last. A proof may be missing for one that has. Errors: those of
+  // `kernel`.
+  [[nodiscard]] Result<bool> began_before(GuestVirt task, std::uint64_t host_time_ns,
+                                          GuestSpace& kernel) const;
 
  private:
   struct Thread {
@@ -75,6 +80,9 @@ class UserRoots {
   ByRoot by_root_;
   // No process has its pgd where one with a table for user code beside it could not be.
   bool has_user_tables_ = false;
+  // When the processes were read, by the host's clock; and what the guest's had reached by then.
+  std::uint64_t read_at_ns_ = 0;
+  std::uint64_t guest_ns_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> misses_;  // by root, and who has noted it
 };
 
