@@ -101,7 +101,7 @@ bool KernelSearch::has_code_at(GuestVirt pc) const {
 Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
                                                       VirtualMemory& memory) {
   probed_ = true;
-  compared_ = false;
+  compared_ = has_scanned_ = false;
   if (request_.file) {
     RINGSIDE_ASSIGN(auto found, probe_file(pc, memory));
     if (found && (is_given() || found->identity.sameness != MatchResult::kDifferent)) return found;
@@ -128,7 +128,7 @@ Result<std::optional<FoundKernel>> KernelSearch::prove(GuestVirt at, VirtualMemo
 Result<std::optional<FoundKernel>> KernelSearch::prove_code(Arch arch, GuestVirt at,
                                                             VirtualMemory& memory) {
   RINGSIDE_ASSIGN(auto found, prove(at, memory));
-  return found || request_.file ? std::move(found) : probe_memory(arch, at, memory);
+  return found || request_.file || has_scanned_ ? std::move(found) : probe_memory(arch, at, memory);
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::poll_other(const elf::ElfFile& known, GuestVirt pc,
@@ -181,7 +181,9 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_memory(Arch arch, GuestVi
                                                               VirtualMemory& memory) {
   if (pc.value < upper_half(arch) || scans_ >= kMostScans) return std::nullopt;
   RINGSIDE_ASSIGN(auto scanned, kernel_in_memory(arch, pc, memory));
-  scans_ += scanned.bytes >= kLeastKernel ? kWholeScan : kPartScan;
+  const bool is_whole = scanned.bytes >= kLeastKernel;
+  scans_ += is_whole ? kWholeScan : kPartScan;
+  has_scanned_ = has_scanned_ || is_whole;
   if (!scanned.file) return std::nullopt;
   return FoundKernel{
       {1, elf::kKernelImage, std::move(scanned.file), 0},

@@ -59,7 +59,9 @@ class KernelSearch {
   // The kernel, if memory is proved to have it and `at` is one of its addresses: the word of a
   // stack, while code runs that is no file's (a BPF program). Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<FoundKernel>> prove(GuestVirt at, VirtualMemory& memory) const;
-  // The same, and without a file the kernel that memory has around `at`, an address of its code.
+  // The same, and without a file the kernel that memory has around `at`, an address of its code:
+  // looked for only until so much memory was read since the last poll() as a kernel has, so that
+  // each poll() with what follows it costs one such search.
   [[nodiscard]] Result<std::optional<FoundKernel>> prove_code(Arch arch, GuestVirt at,
                                                               VirtualMemory& memory);
   // Where code runs at `pc` in kernel mode that is not of `known`, a kernel that was found: another
@@ -122,7 +124,8 @@ class KernelSearch {
   std::unique_ptr<Background> more_;  // while find_more() runs
   unsigned tries_ = 0;
   unsigned misses_ = 0;
-  unsigned scans_ = 0;  // what they have cost
+  unsigned scans_ = 0;        // what they have cost
+  bool has_scanned_ = false;  // as much as a kernel, since the last poll()
   bool is_later_boot_ = false;
   bool has_begun_again_ = false;  // to count what was looked for in vain
   bool probed_ = false;

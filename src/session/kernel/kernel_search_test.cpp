@@ -273,7 +273,6 @@ class ScanTest : public ::testing::Test {
   }
   std::size_t reads_ = 0;
 
- private:
   std::size_t read(std::uint64_t at, std::size_t wanted) {
     ++reads_;
     for (const auto& [start, end] : pieces_) {
@@ -284,6 +283,8 @@ class ScanTest : public ::testing::Test {
     }
     return 0;
   }
+
+ private:
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> read_;
 };
@@ -307,6 +308,29 @@ TEST_F(ScanTest, ElsewhereNothingBehindAHoleIsRead) {
   EXPECT_TRUE(has_read_all(kPc - kMiB, 4 * kMiB));
   EXPECT_FALSE(has_read(kPc - 2 * kMiB, kPc - kMiB));
   EXPECT_FALSE(has_read(kPc + 4 * kMiB, kPc + 5 * kMiB));
+}
+
+// The search is paid for once, and what it has cost is spread over several tries.
+TEST_F(ScanTest, AfterATryOneSearchForAKernelFollowsAtMost) {
+  KernelSearch search({});
+  ringside::testing::FunctionMemory memory([this](GuestVirt at, std::span<std::byte> into) {
+    return Result<std::size_t>(read(at.value, into.size()));
+  });
+  constexpr std::uint64_t kTrampoline = kPc + 512 * kMiB;
+  map(kPc - kMiB, 4 * kMiB);
+  map(kTrampoline, 4096);
+  const auto prove = [&] {
+    const std::size_t before = reads_;
+    EXPECT_FALSE(search.prove_code(Arch::kAArch64, {kPc}, memory).value());
+    return reads_ != before;
+  };
+  EXPECT_FALSE(search.poll(Arch::kAArch64, {kTrampoline}, memory).value());
+  EXPECT_TRUE(prove());
+  EXPECT_FALSE(prove());
+  EXPECT_FALSE(search.poll(Arch::kAArch64, {kPc}, memory).value());
+  EXPECT_FALSE(prove());
+  EXPECT_FALSE(search.poll(Arch::kAArch64, {kTrampoline}, memory).value());
+  EXPECT_TRUE(has_read_all(kPc - kMiB, 4 * kMiB));
 }
 
 // A program that shares a page with the kernel, or one more build of it, is no candidate.
