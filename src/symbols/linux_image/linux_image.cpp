@@ -12,6 +12,7 @@ namespace {
 using kernel_image::KernelSegment;
 
 constexpr std::uint64_t kMaxHead = std::uint64_t{4} << 20;
+constexpr std::uint64_t kMaxInitText = std::uint64_t{16} << 20;  // kernels have about 1 MiB
 
 // Where flat images are linked to that do not say it, since they hold nothing that depends on it
 // (kallsyms relative to its own place, from 7.0 on): anywhere, as their slide is found afterwards.
@@ -81,6 +82,7 @@ LinuxImage without_symbols(Arch arch, std::vector<KernelSegment> segments) {
 void add_unmapped_init_text(LinuxImage& image) {
   if (!image.init_text || image.init_text->size() == 0) return;
   const AddressRange code = *image.init_text;
+  if (code.size() > kMaxInitText) return;  // a damaged list
   const auto after = std::find_if(image.segments.begin(), image.segments.end(),
                                   [&](const auto& each) { return each.address > code.begin; });
   const bool is_free = after == image.segments.end() || after->address >= code.end;

@@ -105,21 +105,26 @@ TEST_F(MadeUpKernel, SymbolsMustBeWhereTheBytesAre) {
             "kallsyms says that code is at 0xffffffff81000000, where no bytes of it are");
 }
 
-// A kernel that runs has unmapped it; the code around it keeps its bytes.
-TEST(LinuxImage, InitCodeWithoutBytesHasItsFunctions) {
-  constexpr std::uint64_t kInit = kStart + 0x100000;
+constexpr std::uint64_t kInit = kStart + 0x100000;
+
+// A page of code, and a list with so many bytes of init code behind it.
+Result<LinuxImage> with_init_code(std::uint64_t size) {
   const std::vector<std::byte> text(0x1000, std::byte{0x90});
   elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
   writer.add_segment({kStart}, text.size(), true, false, text);
-  const auto file = elf::ElfFile::from_bytes(writer.write(), "memory");
-  ASSERT_TRUE(file);
+  RINGSIDE_ASSIGN(const auto file, elf::ElfFile::from_bytes(writer.write(), "memory"));
   SymbolList list;
   const std::initializer_list<std::pair<std::uint64_t, const char*>> symbols = {
-      {kStart, "_stext"},           {kStart, "work"},        {kStart + 0x1000, "_etext"},
-      {kInit, "_sinittext"},        {kInit, "start_kernel"}, {kInit + 0x80, "setup"},
-      {kInit + 0x100, "_einittext"}};
+      {kStart, "_stext"},          {kStart, "work"},        {kStart + 0x1000, "_etext"},
+      {kInit, "_sinittext"},       {kInit, "start_kernel"}, {kInit + 0x80, "setup"},
+      {kInit + size, "_einittext"}};
   for (const auto& [address, name] : symbols) list.symbols.push_back({{address}, 'T', name, {}});
-  const auto image = read_linux_image(**file, list, "list");
+  return read_linux_image(*file, list, "list");
+}
+
+// A kernel that runs has unmapped it; the code around it keeps its bytes.
+TEST(LinuxImage, InitCodeWithoutBytesHasItsFunctions) {
+  const auto image = with_init_code(0x100);
   ASSERT_TRUE(image) << image.error().message;
   const auto kernel = elf::ElfFile::from_bytes(make_elf(*image), "kernel");
   ASSERT_TRUE(kernel);
@@ -130,6 +135,18 @@ TEST(LinuxImage, InitCodeWithoutBytesHasItsFunctions) {
   const auto start = (*kernel)->symbol_named("start_kernel");
   ASSERT_TRUE(start);
   EXPECT_EQ(start->size, 0x80u);
+}
+
+TEST(LinuxImage, InitCodeWithoutBytesIsNotLongerThanAKernelHasIt) {
+  constexpr std::uint64_t kMost = 16 << 20;
+  for (const auto& [size, is_there] : {std::pair(kMost, true), {kMost + 1, false}}) {
+    const auto image = with_init_code(size);
+    ASSERT_TRUE(image) << image.error().message;
+    const auto kernel = elf::ElfFile::from_bytes(make_elf(*image), "kernel");
+    ASSERT_TRUE(kernel);
+    EXPECT_EQ((*kernel)->is_code({kInit + 0x84}), is_there);
+    EXPECT_TRUE((*kernel)->is_code({kStart + 0x84}));
+  }
 }
 
 TEST_F(MadeUpKernel, OrcIsNotFoundInDamagedTables) {
