@@ -23,14 +23,30 @@ LIMIT_PASSED = 3
 SURE = ("grew", "shrank", "new", "gone")
 
 
+def passes(comparison, name, which, points, p):
+    """Whether the numbers of a comparison, the shares `which` of one function or of all, pass a limit of growth. p: the one by
+    which the limit tells that a change is sure (docs/comparing.md)."""
+    shares = [row[which] for row in comparison["functions"] if name in (None, row["name"])]
+    return any(share["change_points"] > points and share.get(p, 1) < comparison["test"]["chance"] for share in shares)
+
+
 def diff(options, before, after, *more):
-    """The exit status, and own shares by function."""
+    """The exit status, and the comparison."""
     result = subprocess.run([options.ringside, "diff", before, after, "--format", "json", *more], check=False, text=True,
                             stdout=subprocess.PIPE, timeout=limits.STEP)
     if result.returncode not in (0, LIMIT_PASSED):
         raise launched.Failed(f"ringside diff ended with status {result.returncode}")
-    functions = json.loads(result.stdout)["comparisons"][0]["functions"]
-    return result.returncode, {row["name"]: row["self"] for row in functions}
+    return result.returncode, json.loads(result.stdout)["comparisons"][0]
+
+
+def check_status(status, comparison, limit, found):
+    """The exit status is what the comparison's own numbers demand, whatever the host has made of these. limit: of passes()."""
+    if (status == LIMIT_PASSED) != passes(comparison, *limit):
+        found.add(f"ringside diff ended with status {status}, and its numbers say otherwise for the limit {limit}: {comparison}")
+
+
+def own_shares(comparison):
+    return {row["name"]: row["self"] for row in comparison["functions"]}
 
 
 def run(options, folder, deadline):
@@ -41,8 +57,9 @@ def run(options, folder, deadline):
         recordings[name] = two_builds.record(options.ringside, kernels[side], SAMPLES, folder / name, deadline)
     found = findings.Findings(options.ringside, deadline)
     function, truth = two_builds.FUNCTION, two_builds.SHARES["after"] - two_builds.SHARES["before"]
-    status, shares = diff(options, recordings["before"], recordings["after"], "--fail-if", f"kernel:{function} > +1%")
-    share = shares[function]
+    status, comparison = diff(options, recordings["before"], recordings["after"], "--fail-if", f"kernel:{function} > +1%")
+    check_status(status, comparison, (function, "total", 1, "p"), found)
+    share = own_shares(comparison)[function]
     if status != LIMIT_PASSED:
         found.add_shares([f"the limit of {function} ended with status {status}: {share}"], recordings["before"], recordings["after"])
     if share["verdict"] != "grew" or abs(share["change_points"] - truth) > 1.5 * share["margin_points"]:
@@ -50,11 +67,12 @@ def run(options, folder, deadline):
     for side, percent in two_builds.SHARES.items():
         if abs(share[f"{side}_percent"] - percent) > 1.5:
             found.add_shares([f"{function} has {percent} % {side}, and diff has {share}"], recordings[side])
-    status, shares = diff(options, recordings["before"], recordings["again"], "--fail-if-any", "> 0.5%")
-    alarms = {name: share for name, share in shares.items() if share["verdict"] in SURE}
+    status, comparison = diff(options, recordings["before"], recordings["again"], "--fail-if-any", "> 0.5%")
+    check_status(status, comparison, (None, "self", 0.5, "corrected_p"), found)
+    alarms = {name: share for name, share in own_shares(comparison).items() if share["verdict"] in SURE}
     # How often a vCPU begins with an interrupt follows the host's load (docs/comparing.md).
     others = {name for name in alarms if not name.startswith("irq_entry")}
-    if others or status != 0 and not alarms:
+    if others:
         found.add_shares([f"recordings of one build ended with status {status}, and differ in {alarms}"], recordings["before"],
                          recordings["again"])
     return found.verdict()

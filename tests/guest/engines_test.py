@@ -96,10 +96,11 @@ def run(options, folder, deadline):
         measures, silent, bent = sample(options, guest, kernel, folder, deadline)
     print("\n".join(engines_agree.table(measures)))
     few = [line for engine, measure in measures.items() for line in engines_agree.check_count(engine, measure, options.busy)]
-    if few:
-        raise launched.TookTooLong("; ".join(few))
     found = findings.Findings(options.ringside, deadline)
-    judge(options, measures, silent, bent, found)
+    if few:  # each recording has ended in time, so that only more of them would have helped
+        found.excuse(launched.BENT, few, "")
+    else:
+        judge(options, measures, silent, bent, found)
     return found.verdict()
 
 

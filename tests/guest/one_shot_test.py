@@ -115,17 +115,18 @@ def panicked(options, paths, folder):
 
 
 def whole(options, guest, folder, is_right):
-    """Failures of a guest that changes no more. is_right(shot): whether its stacks have the right functions."""
-    time.sleep(1)  # all vCPUs come to where they stay
-    failures = []
-    for _ in range(3):
+    """Failures of a guest that changes no more, once all vCPUs have come to where they stay. is_right(shot): whether its stacks
+    have the right functions."""
+    def failures():
         shot = Shot(options, guest, folder)
-        failures += shot.faults(options.cpus)
+        found = shot.faults(options.cpus)
         cut = [vcpu for vcpu in range(options.cpus) if shot.is_cut(vcpu)]
         unnamed = [vcpu for vcpu in range(options.cpus) if not shot.has_process(vcpu) and options.arch not in UNNAMED]
         if cut or unnamed or not is_right(shot):
-            failures.append(f"cut: {cut}, without a process: {unnamed}, or other functions than should be: {shot.text}")
-    return failures
+            found.append(f"cut: {cut}, without a process: {unnamed}, or other functions than should be: {shot.text}")
+        return found
+    limits.wait_until(lambda: not failures())
+    return [failure for _ in range(3) for failure in failures()]
 
 
 def idle(options, paths, folder):

@@ -10,9 +10,12 @@ JUMPS = {"amd64": b"ebfe", "i386": b"ebfe", "arm64": b"00000014", "riscv64": b"6
 
 
 def address_of(guest, function):
-    """Where the guest has said that the function is."""
+    """Where the guest has said that the function is, once all of the line is there."""
+    line = re.compile(rf"function {function} 0x([0-9a-f]+)\n")
     guest.wait_serial(f"function {function} 0x", limits.STEP)
-    return int(re.search(rf"function {function} 0x([0-9a-f]+)\n", guest.serial() + "\n")[1], 16)
+    if not limits.wait_until(lambda: line.search(guest.serial())):
+        raise machine.GuestError(f"the line with the address of {function} does not end")
+    return int(line.search(guest.serial())[1], 16)
 
 
 def write_jump(path, arch, address):
