@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "elf/elf_writer.h"
@@ -107,24 +108,28 @@ TEST_F(MadeUpKernel, SymbolsMustBeWhereTheBytesAre) {
 
 constexpr std::uint64_t kInit = kStart + 0x100000;
 
-// A page of code, and a list with so many bytes of init code behind it.
-Result<LinuxImage> with_init_code(std::uint64_t size) {
+std::shared_ptr<const elf::ElfFile> page_of_code() {
   const std::vector<std::byte> text(0x1000, std::byte{0x90});
   elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
   writer.add_segment({kStart}, text.size(), true, false, text);
-  RINGSIDE_ASSIGN(const auto file, elf::ElfFile::from_bytes(writer.write(), "memory"));
+  return elf::ElfFile::from_bytes(writer.write(), "memory").value();
+}
+
+// That page, and a list with so many bytes of init code behind it.
+Result<LinuxImage> with_init_code(const elf::ElfFile& file, std::uint64_t size) {
   SymbolList list;
   const std::initializer_list<std::pair<std::uint64_t, const char*>> symbols = {
       {kStart, "_stext"},          {kStart, "work"},        {kStart + 0x1000, "_etext"},
       {kInit, "_sinittext"},       {kInit, "start_kernel"}, {kInit + 0x80, "setup"},
       {kInit + size, "_einittext"}};
   for (const auto& [address, name] : symbols) list.symbols.push_back({{address}, 'T', name, {}});
-  return read_linux_image(*file, list, "list");
+  return read_linux_image(file, list, "list");
 }
 
 // A kernel that runs has unmapped it; the code around it keeps its bytes.
 TEST(LinuxImage, InitCodeWithoutBytesHasItsFunctions) {
-  const auto image = with_init_code(0x100);
+  const auto file = page_of_code();  // which has the bytes of the image
+  const auto image = with_init_code(*file, 0x100);
   ASSERT_TRUE(image) << image.error().message;
   const auto kernel = elf::ElfFile::from_bytes(make_elf(*image), "kernel");
   ASSERT_TRUE(kernel);
@@ -139,8 +144,9 @@ TEST(LinuxImage, InitCodeWithoutBytesHasItsFunctions) {
 
 TEST(LinuxImage, InitCodeWithoutBytesIsNotLongerThanAKernelHasIt) {
   constexpr std::uint64_t kMost = 16 << 20;
+  const auto file = page_of_code();
   for (const auto& [size, is_there] : {std::pair(kMost, true), {kMost + 1, false}}) {
-    const auto image = with_init_code(size);
+    const auto image = with_init_code(*file, size);
     ASSERT_TRUE(image) << image.error().message;
     const auto kernel = elf::ElfFile::from_bytes(make_elf(*image), "kernel");
     ASSERT_TRUE(kernel);
