@@ -4,7 +4,8 @@
     kernel_copies_test.py --ringside PROGRAM
 
 A kernel of a few lines (programs/kernel_copies.S) runs one function where it is linked, one in a second mapping, and one
-in a copy, for a third of its time each.
+in a copy, for a third of its instructions each. A loop of two instructions takes QEMU more or less time by where its host
+code happens to lie: in 16 guests a share was 26 to 42 %.
 
 A recording whose shares are wrong has to say itself that the host has bent them; then another one is made.
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the kernel cannot be built, or the host is too busy.
@@ -56,7 +57,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
     parser.add_argument("--busy", type=int, default=1000, help="samples wanted (default 1000)")
-    parser.add_argument("--points", type=float, default=6.0, help="how far a share may be off")
+    parser.add_argument("--points", type=float, default=15.0, help="how far a share may be off")
     limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="at most, where those before say that they are bent")
     return parser.parse_args()

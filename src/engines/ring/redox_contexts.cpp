@@ -90,20 +90,21 @@ Result<void> RedoxContexts::map(const memory::PageTables& tables, PhysicalMemory
 }
 
 Result<void> RedoxContexts::read() {
-  const std::uint64_t began = monotonic_ns();
-  if (began < next_read_ns_) return {};
   RINGSIDE_ASSIGN(const Header now, header());
   const bool has_entries = now.items != 0 && makes_sense(now);
   const bool are_mapped =
       entries_ && now.ctrl == mapped_.ctrl && now.bucket_mask == mapped_.bucket_mask;
   have_moved_ = has_entries && !are_mapped;
-  if (!has_entries) {
-    names_.clear();
-  } else if (are_mapped) {
-    RINGSIDE_ASSIGN(const bool is_steady, read_entries(now));
-    unsteady_ = is_steady ? 0 : unsteady_ + 1;
-    if (unsteady_ > kMostUnsteady) names_.clear();
-  }
+  if (!has_entries) names_.clear();
+  return has_entries && are_mapped ? read_names(now) : Result<void>();
+}
+
+Result<void> RedoxContexts::read_names(const Header& now) {
+  const std::uint64_t began = monotonic_ns();
+  if (began < next_read_ns_) return {};
+  RINGSIDE_ASSIGN(const bool is_steady, read_entries(now));
+  unsteady_ = is_steady ? 0 : unsteady_ + 1;
+  if (unsteady_ > kMostUnsteady) names_.clear();
   const std::uint64_t end = monotonic_ns();
   next_read_ns_ = end + kRestsForRead * (end - began);
   return {};

@@ -64,6 +64,7 @@ class RedoxContexts {
 
   [[nodiscard]] Result<Header> header() const;
   [[nodiscard]] bool makes_sense(const Header& header) const;
+  [[nodiscard]] Result<void> read_names(const Header& header);
   [[nodiscard]] Result<bool> read_entries(const Header& header);
   [[nodiscard]] bool has_as_many_as(const Header& header) const;
   void take_names(const Header& header);

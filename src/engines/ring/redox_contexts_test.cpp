@@ -79,19 +79,28 @@ class RedoxContextsTest : public ::testing::Test {
     ASSERT_TRUE(found && *found);
     contexts_ = std::move(*found);
   }
-  // A read that is not put off.
+  // Of a table without entries, or one that is elsewhere, no more than this is read.
+  void look() { ASSERT_TRUE(contexts_->read()); }
+  // Until the entries have been read, which is put off after each time.
   void read() {
+    constexpr int kOfHeader = 3;
     const std::uint64_t end = ringside::testing::step_end_ns();
-    const int before = reads_;
-    ram_.after_read = [this] { ++reads_; };
-    while (reads_ == before && monotonic_ns() < end) ASSERT_TRUE(contexts_->read());
-    ram_.after_read = [] {};
-    ASSERT_GT(reads_, before);
+    const auto also = ram_.after_read;
+    int reads = 0;
+    ram_.after_read = [&] {
+      ++reads;
+      also();
+    };
+    do {
+      reads = 0;
+      ASSERT_TRUE(contexts_->read());
+    } while (reads <= kOfHeader && monotonic_ns() < end);
+    ram_.after_read = also;
+    ASSERT_GT(reads, kOfHeader);
   }
 
   Ram ram_;
   std::unique_ptr<RedoxContexts> contexts_;
-  int reads_ = 0;
 };
 
 constexpr std::uint64_t kFirst = 3 * kPage, kSecond = 7 * kPage;
@@ -124,18 +133,18 @@ TEST_F(RedoxContextsTest, ANameChangesWithTheProgram) {
 TEST_F(RedoxContextsTest, AMapThatGrowsIsFollowed) {
   put_table(kFirst, 4, 0);
   find();
-  read();
+  look();
   EXPECT_FALSE(contexts_->have_moved());
   put_table(kFirst, 4, 1);
   put_entry(kFirst, 0, 1, "one");
-  read();
+  look();
   EXPECT_TRUE(contexts_->have_moved());  // nothing was there when it was found
   ASSERT_TRUE(contexts_->map(ram_, ram_));
   read();
   EXPECT_EQ(contexts_->name_of(1), "one");
   put_table(kSecond, 8, 1);
   put_entry(kSecond, 6, 1, "won");
-  read();
+  look();
   EXPECT_TRUE(contexts_->have_moved());
   EXPECT_EQ(contexts_->name_of(1), "one");
   ASSERT_TRUE(contexts_->map(ram_, ram_));
@@ -145,7 +154,7 @@ TEST_F(RedoxContextsTest, AMapThatGrowsIsFollowed) {
   // Elsewhere, and not mapped: the old names are not true for long.
   put_table(kSecond, 4, 1);
   ram_.put(kTable + kCtrl, 0x7fff'0000'0000);
-  read();
+  look();
   EXPECT_TRUE(contexts_->have_moved());
   ASSERT_TRUE(contexts_->map(ram_, ram_));
   EXPECT_TRUE(contexts_->have_moved());
@@ -158,7 +167,7 @@ TEST_F(RedoxContextsTest, AMapThatIsEmptyAgainHasNoNames) {
   find();
   read();
   ram_.put(kTable + kItems, 0);
-  read();
+  look();
   EXPECT_EQ(contexts_->name_of(3), "");
 }
 
@@ -170,10 +179,11 @@ TEST_F(RedoxContextsTest, NoNameOfAMapThatIsBeingChanged) {
   read();
   EXPECT_EQ(contexts_->name_of(5), "");
   put_entry(kFirst, 4, 6, "six");
-  int reads = 0;
-  ram_.after_read = [&] { ram_.put(kFirst - 4 * kEntryBytes, static_cast<char>('a' + ++reads)); };
-  while (reads == 0) ASSERT_TRUE(contexts_->read());
+  char letter = 'a';
+  ram_.after_read = [&] { ram_.put(kFirst - 4 * kEntryBytes, ++letter); };
+  read();
   EXPECT_EQ(contexts_->name_of(6), "");
+  ram_.after_read = [] {};
   read();
   EXPECT_EQ(contexts_->name_of(6), "six");
 }
@@ -190,7 +200,7 @@ TEST_F(RedoxContextsTest, WhatMakesNoSenseHasNoNames) {
     ram_.put(kTable + kMask, wrong.buckets - 1);
     ram_.put(kTable + kItems, wrong.items);
     find();
-    read();
+    look();
     EXPECT_EQ(contexts_->name_of(1), "");
   }
 }

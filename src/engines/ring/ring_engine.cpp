@@ -271,14 +271,18 @@ Result<void> RingEngine::look_whether_there() {
 Result<void> RingEngine::follow_moves() {
   if (!rings_) return {};
   RINGSIDE_ASSIGN(const bool have_moved, rings_->wants_tables());
-  if (!have_moved) moves_rest_ns_ = 0;
+  if (!have_moved) moves_rest_ns_ = next_move_ns_ = 0;
   if (!have_moved || monotonic_ns() < next_move_ns_) return {};
   moves_rest_ns_ = std::clamp(2 * moves_rest_ns_, kPollNs, kLongestSearchRestNs);
   next_move_ns_ = monotonic_ns() + moves_rest_ns_;
   RINGSIDE_ASSIGN(PhysicalMemory* const memory, ram());
   const auto now = paging();
   if (!now && !may_pass(now.error())) return tl::unexpected<Error>(now.error());
-  return memory == nullptr || !now ? Result<void>() : rings_->use_tables(now->tables, *memory);
+  if (memory == nullptr || !now) return {};
+  RINGSIDE_TRY(rings_->use_tables(now->tables, *memory));
+  RINGSIDE_ASSIGN(const bool are_still_away, rings_->wants_tables());
+  if (!are_still_away) moves_rest_ns_ = next_move_ns_ = 0;
+  return {};
 }
 
 Result<Tick> RingEngine::poll(const TickPlan& plan) {
