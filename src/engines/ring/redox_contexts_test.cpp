@@ -79,7 +79,7 @@ class RedoxContextsTest : public ::testing::Test {
     ASSERT_TRUE(found && *found);
     contexts_ = std::move(*found);
   }
-  // Of a table without entries, or one that is elsewhere, no more than this is read.
+  // A call reads no more than the header of a table that has no entries or is elsewhere.
   void look() { ASSERT_TRUE(contexts_->read()); }
   // Until the entries have been read, which is put off after each time.
   void read() {
