@@ -1,6 +1,7 @@
 #include "unwind/x86/code_stepper.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "arch/arch_info.h"
 #include "unwind/frame_pointer.h"
@@ -68,16 +69,18 @@ bool CodeStepper::never_returns(const elf::Image& image, GuestVirt pc) {
 }
 
 const std::vector<ImageAddr>& CodeStepper::irets_of(const elf::Image& image) {
-  constexpr std::byte kRexW{0x48};
-  constexpr std::byte kIret{0xcf};
+  constexpr char kRexW = '\x48';
+  constexpr char kIret = '\xcf';
   const auto [found, is_new] = irets_.try_emplace(image.id);
   std::vector<ImageAddr>& irets = found->second;
   if (!is_new) return irets;
   const elf::ElfFile& file = *image.file;
-  for (const elf::CodeRange& range : file.code())
-    for (std::size_t i = 1; i < range.bytes.size(); ++i)
-      if (range.bytes[i] == kIret && (!file.is_64() || range.bytes[i - 1] == kRexW))
-        irets.push_back(range.address + i);
+  for (const elf::CodeRange& range : file.code()) {
+    const std::string_view code(reinterpret_cast<const char*>(range.bytes.data()),
+                                range.bytes.size());
+    for (std::size_t i = code.find(kIret, 1); i != code.npos; i = code.find(kIret, i + 1))
+      if (!file.is_64() || code[i - 1] == kRexW) irets.push_back(range.address + i);
+  }
   std::sort(irets.begin(), irets.end());
   return irets;
 }
