@@ -2,8 +2,10 @@
 
 #include <stdatomic.h>
 
-/* A kernel links no libgcc, which GCC's calls out of line would need. */
-#if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
+/* A kernel links no libgcc, which calls out of line would need: GCC makes them, and clang for Linux. */
+#if defined(__aarch64__) && defined(__clang__)
+#pragma clang attribute push(__attribute__((target("no-outline-atomics"))), apply_to = function)
+#elif defined(__aarch64__) && defined(__GNUC__)
 #pragma GCC target("no-outline-atomics")
 #endif
 
@@ -465,3 +467,6 @@ void ringside_describe_process(void *page, const struct ringside_process *proces
   word[6] = process->text;
   word[7] = process->text_bytes;
 }
+#if defined(__aarch64__) && defined(__clang__)
+#pragma clang attribute pop
+#endif
