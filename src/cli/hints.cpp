@@ -12,7 +12,7 @@ namespace ringside::cli {
 namespace {
 
 struct Answer {
-  std::string_view command;  // of ringside's; empty: any
+  std::string_view command;  // the path of ringside's that it is typed behind; empty: a command
   std::string_view word;
   std::string_view text;
 };

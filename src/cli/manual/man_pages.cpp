@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/split.h"
@@ -91,22 +92,13 @@ void add_examples(const App& command, Page& page) {
 }
 
 void add_others(const App& command, Page& page) {
+  std::vector<std::string> others;
+  if (command.path() != "ringside") others.emplace_back("ringside");
+  for (const App* each : command.subcommands()) others.push_back(page_name(*each));
   page.section("SEE ALSO");
-  std::string others;
-  const auto add = [&others](const std::string& name) {
-    others += (others.empty() ? "" : ",\n") + fmt::format(".BR {} (1)", escaped(name));
-  };
-  if (command.path() != "ringside") add("ringside");
-  for (const App* each : command.subcommands()) add(page_name(*each));
-  // A comma stands behind the parenthesis, on the line of the macro.
-  std::string lines;
-  for (std::string_view rest = others; !rest.empty();) {
-    const std::string_view line = take_line(rest);
-    lines += line.ends_with(',') ? fmt::format("{} ,\n", line.substr(0, line.size() - 1))
-                                 : fmt::format("{}\n", line);
-  }
-  page.line(lines +
-            ".PP\nThe documents are in share/doc/ringside, beside the folder of the program.");
+  for (const std::string& name : others)
+    page.line(fmt::format(".BR {} (1){}", escaped(name), &name == &others.back() ? "" : " ,"));
+  page.line(".PP\nThe documents are in share/doc/ringside, beside the folder of the program.");
 }
 
 }  // namespace

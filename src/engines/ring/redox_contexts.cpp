@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "base/clock.h"
 #include "base/little_endian.h"
@@ -22,13 +21,6 @@ bool is_text(std::string_view name) {
   return !name.empty() && std::none_of(name.begin(), name.end(), [](char letter) {
     return static_cast<unsigned char>(letter) < ' ';
   });
-}
-
-std::uint64_t load_number(Bytes bytes, std::uint64_t size) {
-  std::uint64_t number = 0;
-  for (std::uint64_t n = 0; n < size; ++n)
-    number |= std::to_integer<std::uint64_t>(bytes[n]) << (8 * n);
-  return number;
 }
 
 bool fits(const RedoxContextTable& table) {
@@ -137,7 +129,7 @@ void RedoxContexts::take_names(const Header& now) {
     if ((control[n] & std::byte{0x80}) != std::byte{}) continue;
     const Bytes entry =
         entries.subspan((now.bucket_mask - n) * table_.entry_bytes, table_.entry_bytes);
-    const std::uint64_t length = load_number(entry.subspan(table_.length), table_.length_bytes);
+    const std::uint64_t length = load_unsigned(entry, table_.length, table_.length_bytes);
     if (length > table_.text_bytes) continue;
     const auto* const text = reinterpret_cast<const char*>(entry.data() + table_.text);
     const std::string_view name(text, length);
