@@ -1,6 +1,30 @@
 #include "cli/other_spellings.h"
 
+#include <cstddef>
+
+#include "cli/verbs/call_graph_mode.h"
+
 namespace ringside::cli {
+
+namespace {
+
+// Behind -g its mode may stand as a word of its own, and a file may, too.
+void respell_report(std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    std::string& word = words[i];
+    if (word == "-g" || word == "--call-graph") {
+      const bool has_mode = i + 1 < words.size() && is_call_graph_mode(words[i + 1]);
+      word = "--call-graph=" + (has_mode ? words[i + 1] : std::string("graph"));
+      if (has_mode) words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    } else if (word.starts_with("-g") && word.size() > 2) {
+      word = "--call-graph=" + word.substr(2);
+    } else if (word.starts_with("-x") && word.size() > 2) {
+      word = "--field-separator=" + word.substr(2);
+    }
+  }
+}
+
+}  // namespace
 
 Result<void> respell(std::vector<std::string>& words) {
   if (words.empty()) return {};
@@ -9,6 +33,7 @@ Result<void> respell(std::vector<std::string>& words) {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
+  if (words[0] == "report") respell_report(words);
   if (words[0] != "redox-kprofiling") return {};
   if (words.size() != 5)
     return fail(ErrorCode::kUsage,

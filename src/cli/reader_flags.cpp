@@ -120,7 +120,7 @@ void add_comparing_flags(App& app, app::ReaderSettings& settings) {
 void add_owner_flags(App& app, app::ReaderSettings& settings) {
   App& which = app.section(kSamplesSection);
   which
-      .add_option("--comm,--comms", settings.comms,
+      .add_option("-c,--comm,--comms", settings.comms,
                   "Samples of processes and threads of these names only, such as dd,sh")
       ->type_name("NAMES")
       ->delimiter(',')

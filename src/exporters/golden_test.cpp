@@ -93,7 +93,9 @@ TEST(Golden, Report) {
   ReportOptions options;
   options.overhead.sort = views::OverheadOptions::Sort::kTotal;
   options.overhead.per_vcpu = false;
+  options.columns = {ReportColumn::kChildren, ReportColumn::kSelf, ReportColumn::kSymbol};
   options.call_graph = true;
+  options.trees.minimum_share = 0.005;
   options.maximum_rows = 5;
   expect_golden("report--children-g--rows=5.txt", report(options));
 }
@@ -153,6 +155,7 @@ TEST(Golden, Processes) {
   options.columns = {ReportColumn::kOverhead, ReportColumn::kChildren, ReportColumn::kSamples,
                      ReportColumn::kComm,     ReportColumn::kDso,      ReportColumn::kSymbol};
   options.call_graph = true;
+  options.trees.callees = false;
   expect_golden("report--processes-g.txt", report(options));
   options.call_graph = false;
   options.overhead.per_vcpu = false;

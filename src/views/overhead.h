@@ -34,8 +34,11 @@ struct OverheadRow {
   profile::Kind kind = profile::Kind::kKernel;  // interrupt only where every frame of it was one
   profile::Weight self = 0;                     // weight of samples it was the leaf of
   profile::Weight total = 0;  // weight of samples it stood in, each counted once (recursion too)
+  profile::Weight self_in_kernel = 0;  // the part of self that ran in the kernel
+  profile::Weight self_in_user = 0;    // … and in user code
   std::uint64_t self_samples = 0;
-  bool inlined = false;  // into others, wherever it stood
+  std::uint32_t depth = 0;  // callers of its outermost frame, of all its frames the fewest
+  bool inlined = false;     // into others, wherever it stood
 };
 
 // All samples of a profile by the keys, or those of one vCPU.
@@ -60,11 +63,13 @@ struct OverheadOptions {
   bool per_vcpu = true;
   std::vector<SortKey> keys = {SortKey::kSymbol};
   std::vector<bool> is_parent = {};  // by FunctionId
+  bool only_with_parent = false;     // rows of samples that have one; shares are of all
   bool inlined_rows =
       true;  // of inlined functions; else their time is the function's that has them
 };
 
-// Rows by weight, the heaviest first, as RowOrder has it.
+// Rows by weight, the heaviest first, as RowOrder has it. A row's part in the kernel and that in
+// user code need not add up to it: firmware is neither.
 [[nodiscard]] OverheadTable make_overhead(const profile::Profile& profile,
                                           const OverheadOptions& options = {});
 

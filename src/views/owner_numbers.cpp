@@ -29,4 +29,10 @@ std::uint32_t OwnerNumbers::find(const profile::SampleGroup& group) {
   return known_.try_emplace(fields, static_cast<std::uint32_t>(known_.size())).first->second;
 }
 
+std::optional<std::uint32_t> OwnerNumbers::of(const OverheadRow& row) const {
+  const Fields fields(row.comm, row.pid, row.tid, row.vcpu, row.parent, row.cgroup);
+  const auto number = known_.find(fields);
+  return number == known_.end() ? std::nullopt : std::optional(number->second);
+}
+
 }  // namespace ringside::views

@@ -21,6 +21,8 @@ class OwnerNumbers {
       : profile_(profile), options_(options), keys_(keys), numbers_(profile.owners.size()) {}
 
   [[nodiscard]] std::uint32_t of(const profile::SampleGroup& group);
+  // The number of the samples that a row is of; nothing: none of them was asked for yet.
+  [[nodiscard]] std::optional<std::uint32_t> of(const OverheadRow& row) const;
   // The function nearest the leaf that is a parent, by the options.
   [[nodiscard]] std::optional<profile::FunctionId> parent_of(profile::NodeId leaf) const;
 

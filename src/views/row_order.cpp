@@ -10,6 +10,7 @@ namespace ringside::views {
 // A row as it is sorted: rows themselves are large.
 struct RowOrder::Place {
   std::uint64_t weight = 0;
+  std::uint32_t depth = 0;         // 0 where `weight` is without callees
   std::uint64_t other_weight = 0;  // self where `weight` is with callees, and the other way round
   std::uint32_t row = 0;
 };
@@ -31,6 +32,7 @@ void RowOrder::sort(std::vector<OverheadRow>& rows) const {
     places.push_back(place_of(row, static_cast<std::uint32_t>(places.size())));
   std::sort(places.begin(), places.end(), [&](const Place& a, const Place& b) {
     if (a.weight != b.weight) return a.weight > b.weight;
+    if (a.depth != b.depth) return a.depth < b.depth;
     if (a.other_weight != b.other_weight) return a.other_weight > b.other_weight;
     return goes_before(rows[a.row], rows[b.row]);
   });
@@ -43,8 +45,8 @@ void RowOrder::sort(std::vector<OverheadRow>& rows) const {
 RowOrder::Place RowOrder::place_of(const OverheadRow& row, std::uint32_t number) const {
   const std::uint64_t self = profile::extent_of(row.self);
   const std::uint64_t total = profile::extent_of(row.total);
-  return by_ == OverheadOptions::Sort::kSelf ? Place{self, total, number}
-                                             : Place{total, self, number};
+  return by_ == OverheadOptions::Sort::kSelf ? Place{self, 0, total, number}
+                                             : Place{total, row.depth, self, number};
 }
 
 std::uint32_t RowOrder::rank_of(const std::optional<profile::FunctionId>& function) const {

@@ -8,9 +8,10 @@
 
 namespace ringside::views {
 
-// The order of a table's rows: by the weight of `by`, the heaviest first, then by the other weight;
-// then by the names of function, image and thread, by process, thread and vCPU, and by the names of
-// parent and control group.
+// The order of a table's rows: by the weight of `by`, the heaviest first, then by the other weight.
+// With callees, a caller stands above a callee of the same weight, as in perf. Then by the names of
+// function, image and thread, by process, thread and vCPU, and by the names of parent and control
+// group.
 class RowOrder {
  public:
   RowOrder(const profile::Profile& profile, OverheadOptions::Sort by);

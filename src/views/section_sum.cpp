@@ -14,7 +14,9 @@ void SectionSum::add(const SampleGroup& group) {
       section_.sampled += group.weight;
       section_.extent += profile::extent_of(group.weight);
       section_.samples += group.samples;
-      if (group.stack != profile::kNoNode) stacks_.push_back({owners_.of(group), &group});
+      if (group.stack != profile::kNoNode &&
+          (!options_.only_with_parent || owners_.parent_of(group.stack)))
+        stacks_.push_back({owners_.of(group), &group});
       break;
     case wire::Disposition::kIdle:
       section_.idle += group.weight;
@@ -59,7 +61,10 @@ std::vector<OverheadRow> SectionSum::take_rows() {
     const Sum& sum = sums_[i];
     row.self = sum.self;
     row.total = sum.total;
+    row.self_in_kernel = sum.self_in_kernel;
+    row.self_in_user = sum.self_in_user;
     row.self_samples = sum.self_samples;
+    row.depth = sum.depth;
     row.kind = sum.kind;
     row.inlined = sum.inlined;
   }
@@ -67,13 +72,8 @@ std::vector<OverheadRow> SectionSum::take_rows() {
   return std::move(rows_);
 }
 
-std::uint32_t SectionSum::code_of(const profile::Frame& frame) const {
-  if (has(SortKey::kSymbol)) return frame.function;
-  return has(SortKey::kDso) ? profile_.functions[frame.function].image : 0;
-}
-
 std::uint32_t SectionSum::row_of(const SampleGroup& group, const profile::Frame& frame) {
-  std::uint64_t& number = numbers_.of_code[code_of(frame)];
+  std::uint64_t& number = numbers_.of_code[keys_.code_of(profile_, frame)];
   if (number >= owners_first_)
     return static_cast<std::uint32_t>(rows_.size() - (numbers_.next - number));
   number = numbers_.next++;
@@ -110,9 +110,24 @@ void SectionSum::add_stack(const SampleGroup& group) {
   path_.back().weight += group.weight;
   const auto leaf = std::find_if(path_.rbegin(), path_.rend(),
                                  [](const Step& step) { return step.row != kNoRow; });
-  if (leaf == path_.rend()) return;
-  sums_[leaf->row].self += group.weight;
-  sums_[leaf->row].self_samples += group.samples;
+  if (leaf != path_.rend()) add_leaf(sums_[leaf->row], group);
+}
+
+void SectionSum::add_leaf(Sum& sum, const SampleGroup& group) const {
+  sum.self += group.weight;
+  sum.self_samples += group.samples;
+  switch (profile_.owner_of(group).level) {
+    case PrivilegeLevel::kKernel:
+      sum.self_in_kernel += group.weight;
+      break;
+    case PrivilegeLevel::kUser:
+      sum.self_in_user += group.weight;
+      break;
+    case PrivilegeLevel::kUnknown:
+    case PrivilegeLevel::kFirmware:
+    case PrivilegeLevel::kGuest:
+      break;
+  }
 }
 
 void SectionSum::enter(NodeId node, const SampleGroup& group) {
@@ -125,6 +140,7 @@ void SectionSum::enter(NodeId node, const SampleGroup& group) {
   Sum& sum = sums_[row];
   if (sum.kind == profile::Kind::kInterrupt) sum.kind = frame.kind;
   sum.inlined = frame.inlined && sum.inlined;
+  sum.depth = std::min(sum.depth, static_cast<std::uint32_t>(path_.size()));
   path_.push_back({node, row, sum.open++ == 0});
 }
 

@@ -50,21 +50,23 @@ class SectionSum {
   struct Sum {
     profile::Weight self = 0;
     profile::Weight total = 0;
+    profile::Weight self_in_kernel = 0;
+    profile::Weight self_in_user = 0;
     std::uint64_t self_samples = 0;
     std::uint32_t open = 0;  // frames of the stack at hand
+    std::uint32_t depth = ~std::uint32_t{0};
     profile::Kind kind = profile::Kind::kInterrupt;
     bool inlined = true;
   };
 
   [[nodiscard]] bool has(SortKey key) const { return keys_.has(key); }
-  // The number of a frame's code, as far as the keys distinguish code.
-  [[nodiscard]] std::uint32_t code_of(const profile::Frame& frame) const;
   [[nodiscard]] std::uint32_t row_of(const profile::SampleGroup& group,
                                      const profile::Frame& frame);
   [[nodiscard]] OverheadRow new_row(const profile::SampleGroup& group,
                                     const profile::Frame& frame) const;
   void add_stacks();
   void add_stack(const profile::SampleGroup& group);
+  void add_leaf(Sum& sum, const profile::SampleGroup& group) const;
   void enter(profile::NodeId node, const profile::SampleGroup& group);
   // Leaves all but the first `kept` frames of the stack at hand.
   void leave(std::size_t kept);

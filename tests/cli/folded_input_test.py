@@ -37,12 +37,12 @@ class FoldedInput(cli_case.CliCase):
 
     def test_report_and_picture_of_another_tools_text(self):
         self.write(TEXT)
-        report = self.ringside("report", "-i", "t.folded", "--header")
+        report = self.ringside("report", "-i", "t.folded", "--header", "-n")
         self.assertSays(report, cli_case.DONE)
         self.assertIn("# input            : folded stacks", report.stdout)
         self.assertIn("# All vCPUs: 17 samples", report.stdout)
-        self.assertRegex(report.stdout, r"(?m)^ +70.59% +70.59% +12 +all +kernel +copy$")
-        self.assertRegex(report.stdout, r"(?m)^ +0.00% +100.00% +0 +all +code +main$")
+        self.assertRegex(report.stdout, r"(?m)^ +70.59% +70.59% +12 .*\[k\] copy$")
+        self.assertRegex(report.stdout, r"(?m)^ +100.00% +0.00% +0 .*\[c\] main$")
         svg = self.ringside("flamegraph", "-i", "t.folded", "-o", "-").stdout
         self.assertIn("17 samples", svg)
         self.assertRegex(svg, r'class="frame k\d" data-name="copy" data-w="12"')

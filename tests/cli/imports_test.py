@@ -79,7 +79,7 @@ class Imports(cli_case.CliCase):
         self.write("text", PERF_SCRIPT)
         self.assertSays(self.ringside("export", "-i", "text", "-o", "names.asterinas.json"), DONE)
         report = self.ringside("report", "-i", "names.asterinas.json", "--sort", "dso,symbol")
-        self.assertRegex(report.stdout, r"(?m) code +main$")
+        self.assertRegex(report.stdout, r"(?m) \[c\] main$")
         self.assertNotIn("kernel", report.stdout)
 
     # A process of such a file is a sum of all that have its name.

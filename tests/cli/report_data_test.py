@@ -29,7 +29,7 @@ class ReportData(cli_case.CliCase):
 
     def text(self, *arguments):
         """The rows of the text with samples and one key: [(samples, key)]."""
-        lines = self.output("--stdio", "--no-per-cpu", "-F", *arguments).splitlines()
+        lines = self.output("--stdio", "-g", "none", "-F", *arguments).splitlines()
         return [tuple(line.split(None, 1)) for line in lines if line.strip() and not line.startswith("#")]
 
     def test_rows_are_those_of_the_text(self):

@@ -41,7 +41,8 @@ class SourceNames(cli_case.CliCase):
         self.assertEqual(self.stacks("--no-inline"), {FULL})
         report = self.ringside("report", "-i", "good.data").stdout
         self.assertRegex(report, r"(?m)^ +100\.00% +100\.00% .*run<int>\(int\)")
-        self.assertNotIn("inlined", report)
+        self.assertRegex(report, r"(?m)^ +kernel::spin\(\) \(inlined\)$")  # in the row's tree
+        self.assertNotIn("inlined", self.ringside("report", "-g", "none", "-i", "good.data").stdout)
         report = self.ringside("report", "-i", "good.data", "--inline").stdout
         self.assertRegex(report, r"(?m)kernel::spin\(\) \(inlined\)")
         self.assertNotRegex(report, r"run<int>\(int\) \(inlined\)")

@@ -151,12 +151,12 @@ class WrongUsage(cli_case.CliCase):
 
     def test_report_fields(self):
         recording = self.recording()
-        for arguments, says in ((["--sort", "weight"], "weight"), (["-F", "overhead,period"], "period"),
+        for arguments, says in ((["--sort", "weight"], "weight"), (["-F", "overhead,preiod"], "preiod"),
                                 (["-p", "("], "regular expression"), (["--pid", "x"], "--pid")):
             with self.subTest(arguments=arguments):
                 self.assertSays(self.ringside("report", "-i", recording, *arguments), WRONG_USAGE, says)
         for fields, header in (("overhead,comm,parent", r"# Overhead +Command +Parent symbol"),
-                               ("vcpu,symbol", "# vCPU +Kind +Symbol")):
+                               ("vcpu,symbol", "# vCPU +Symbol")):
             with self.subTest(fields=fields):
                 result = self.ringside("report", "-i", recording, "-F", fields)
                 self.assertSays(result, DONE)

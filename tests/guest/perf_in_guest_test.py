@@ -24,7 +24,7 @@ import sys
 import time
 
 from ringside_tests.harness import folded, launched, limits, linux_guest, linux_program, user_program
-from ringside_tests.judges import perf_text
+from ringside_tests.judges import perf_reports, perf_text
 from ringside_tests.judges.truth import percent
 
 WORKLOAD = "perf"
@@ -189,6 +189,21 @@ def function_sizes(vmlinux):
     return {name: int(size, 16) for size, name in sorted((line[1], line[3]) for line in lines if len(line) == 4)}
 
 
+def check_reports(reader, verdict):
+    """Whether both print the same, but for frames that ringside looks up by the call and perf by the return address: the
+    rows of both functions may differ, and one more of each that the other does not have."""
+    names = {name: ours for (_, name), ours in verdict.aliases.items()}
+    failures = []
+    for choice, may_differ in (((), 4 * verdict.frames["behind a last call"]), (("-F", "overhead,comm,parent"), 0)):
+        arguments = ("report", "--stdio", "--header", *choice)
+        there, here = perf_reports.read(reader.perf(*arguments)), perf_reports.read(reader.ringside(*arguments))
+        heads, others = perf_reports.compare(there, here, lambda name: names.get(name, name))
+        calls = sum(map(len, here.trees.values()))
+        print(f"  report {' '.join(choice)}: {len(here.rows)} rows and {calls} calls, {len(others)} of both differ")
+        failures += [f"report {' '.join(choice)}: {line}" for line in heads + (others[:3] if len(others) > may_differ else [])]
+    return failures
+
+
 def judge(reader, options, sizes):
     """Prints figures and returns failures."""
     there, here = reader.samples()
@@ -208,6 +223,8 @@ def judge(reader, options, sizes):
     print(f"  largest difference of shares: {points:.4f} points ({'; '.join(row)})")
     if points > options.points:
         failures.append(f"{row}: the shares are {points:.3f} points apart")
+    if reader.mode == "fp" and not sizes:  # perf's own unwinder leaves out what has no rules
+        failures += check_reports(reader, verdict)
     ours, trees = reader.folded(), perf_text.fold(there, verdict.aliases)
     common = (ours & trees).total()
     print(f"  folded: {len(trees)} stacks of perf, {len(ours)} of ringside, {percent(common, trees.total()):.2f} % of "

@@ -34,7 +34,7 @@ def run(options, folder, deadline):
     recording = record(options, folder, deadline)
     profile = launched.folded_text(options.ringside, recording, deadline)
     of_vcpus = launched.folded_text(options.ringside, recording, deadline, "--per-cpu")
-    report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", *report_totals.OPTIONS, "-i", str(recording))
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
         name = f"{options.workload}-{options.kernel.stem}-{options.cpus}"

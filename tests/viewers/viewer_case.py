@@ -215,14 +215,11 @@ class ViewerCase(unittest.TestCase):
     def report(self, name, fields, *options):
         """The rows of a report as a dictionary from the fields, joined by a space, to samples. The field sym is the
         name alone."""
-        text = self.ringside("report", "-i", self.recording(name), "--stdio", "-F", "sample," + fields, *options)
+        names = ["symbol" if field == "sym" else field for field in fields.split(",")]
+        text = self.ringside("report", "-i", self.recording(name), "--format", "csv", "-F", "sample," + fields, *options)
         rows = collections.Counter()
-        for line in text.splitlines():
-            if line.strip() and not line.startswith("#"):
-                count, rest = line.split(None, 1)
-                if fields == "sym":
-                    rest = rest.strip().split(None, 1)[1].split("  [")[0]
-                rows[" ".join(rest.split())] += int(count.replace(",", ""))
+        for row in csv.DictReader(io.StringIO(text)):
+            rows[" ".join(row[field] or "[unknown]" for field in names)] += int(row["samples"])
         return rows
 
 

@@ -20,10 +20,15 @@ struct Field {
   ReportColumn column;
   std::optional<SortKey> key;  // absent: a number
 };
-constexpr std::array<Field, 14> kFields = {{{"overhead", ReportColumn::kOverhead, {}},
+constexpr std::array<Field, 21> kFields = {{{"overhead", ReportColumn::kOverhead, {}},
                                             {"overhead_children", ReportColumn::kChildren, {}},
                                             {"children", ReportColumn::kChildren, {}},
+                                            {"overhead_sys", ReportColumn::kSys, {}},
+                                            {"sys", ReportColumn::kSys, {}},
+                                            {"overhead_us", ReportColumn::kUser, {}},
+                                            {"us", ReportColumn::kUser, {}},
                                             {"sample", ReportColumn::kSamples, {}},
+                                            {"period", ReportColumn::kPeriod, {}},
                                             {"comm", ReportColumn::kComm, SortKey::kComm},
                                             {"cgroup", ReportColumn::kCgroup, SortKey::kCgroup},
                                             {"pid", ReportColumn::kPid, SortKey::kPid},
@@ -33,44 +38,111 @@ constexpr std::array<Field, 14> kFields = {{{"overhead", ReportColumn::kOverhead
                                             {"dso", ReportColumn::kDso, SortKey::kDso},
                                             {"symbol", ReportColumn::kSymbol, SortKey::kSymbol},
                                             {"sym", ReportColumn::kSymbol, SortKey::kSymbol},
-                                            {"parent", ReportColumn::kParent, SortKey::kParent}}};
+                                            {"parent", ReportColumn::kParent, SortKey::kParent},
+                                            {"self", ReportColumn::kOverhead, {}},
+                                            {"samples", ReportColumn::kSamples, {}}}};
+
+// Fields of perf's that are not columns here.
+struct OtherField {
+  std::string_view name;
+  std::string_view answer;
+};
+constexpr std::array<OtherField, 6> kOtherFields = {
+    {{"overhead_guest_sys", "every sample is the guest's: overhead_sys is its kernel's share"},
+     {"overhead_guest_us", "every sample is the guest's: overhead_us is the share of user code"},
+     {"guest", "every sample is the guest's: sys and us are its parts"},
+     {"srcline", "--show-lines has the lines, and 'ringside annotate' those of a function"},
+     {"srcfile", "--show-lines has the lines, and 'ringside annotate' those of a function"},
+     {"time", "--time 1.5,3 shows a span, and 'ringside script' the time of each sample"}}};
 
 Result<const Field*> field_named(const std::string& name, const char* option) {
   const auto it = std::find_if(kFields.begin(), kFields.end(),
                                [&](const Field& field) { return field.name == name; });
   if (it != kFields.end()) return &*it;
+  for (const OtherField& other : kOtherFields)
+    if (other.name == name) return fail(ErrorCode::kUsage, "{} {}: {}", option, name, other.answer);
   std::string known;
   for (const Field& field : kFields) known += (known.empty() ? "" : ", ") + std::string(field.name);
   return fail(ErrorCode::kUsage, "{} {}: give some of {}", option, name, known);
 }
 
-}  // namespace
+using Names = std::vector<std::string>;
 
-Result<void> choose_columns(const std::vector<std::string>& sort,
-                            const std::vector<std::string>& fields, bool knows_processes,
-                            exporters::ReportOptions& options) {
-  if (sort.empty() && fields.empty() && !knows_processes) return {};
-  options.columns.clear();
-  options.overhead.keys.clear();
-  const auto add = [&](const Field& field) {
-    if (std::find(options.columns.begin(), options.columns.end(), field.column) !=
-        options.columns.end())
-      return;
-    options.columns.push_back(field.column);
-    if (field.key) options.overhead.keys.push_back(*field.key);
-  };
-  const auto add_all = [&](const std::vector<std::string>& names,
-                           const char* option) -> Result<void> {
+// Appends columns to a report's, each once.
+class Columns {
+ public:
+  explicit Columns(exporters::ReportOptions& options) : options_(options) {
+    options_.columns.clear();
+    options_.overhead.keys.clear();
+  }
+  [[nodiscard]] bool has(ReportColumn column) const {
+    return std::find(options_.columns.begin(), options_.columns.end(), column) !=
+           options_.columns.end();
+  }
+  void add(ReportColumn column) {
+    if (!has(column)) options_.columns.push_back(column);
+  }
+  Result<void> add(const Names& names, const char* option) {
     for (const std::string& name : names) {
       RINGSIDE_ASSIGN(const Field* field, field_named(name, option));
-      add(*field);
+      if (has(field->column)) continue;
+      add(field->column);
+      if (field->key) options_.overhead.keys.push_back(*field->key);
     }
     return {};
-  };
-  if (fields.empty()) RINGSIDE_TRY(add_all({"overhead", "children", "sample"}, ""));
-  RINGSIDE_TRY(add_all(fields, "-F"));
-  if (fields.empty() && sort.empty()) return add_all({"comm", "dso", "symbol"}, "");
-  return add_all(sort, "--sort");
+  }
+
+ private:
+  exporters::ReportOptions& options_;
+};
+
+Names usual_keys(const profile::Profile& profile) {
+  return profile.knows_processes ? Names{"comm", "dso", "symbol"} : Names{"dso", "symbol"};
+}
+
+}  // namespace
+
+bool has_callers(const profile::Profile& profile) {
+  for (profile::NodeId id = 1; id < profile.stacks.size(); ++id)
+    if (profile.stacks[id].parent != profile::kNoNode) return true;
+  return false;
+}
+
+Result<void> choose_columns(const ColumnChoice& choice, const profile::Profile& profile,
+                            exporters::ReportOptions& options) {
+  using Sort = views::OverheadOptions::Sort;
+  Columns columns(options);
+  const bool children = !choice.no_children && (choice.children || has_callers(profile));
+  options.trees.with_callees = children;
+  if (!choice.fields.empty()) {
+    RINGSIDE_TRY(columns.add(choice.fields, "-F"));
+    // The first of both is what rows are sorted by.
+    const auto first =
+        std::find_if(options.columns.begin(), options.columns.end(), [](ReportColumn column) {
+          return column == ReportColumn::kOverhead || column == ReportColumn::kChildren;
+        });
+    const bool by_total = first != options.columns.end() && *first == ReportColumn::kChildren;
+    options.overhead.sort = by_total ? Sort::kTotal : Sort::kSelf;
+    return columns.add(choice.sort, "--sort");
+  }
+  options.overhead.sort = children ? Sort::kTotal : Sort::kSelf;
+  if (children) columns.add(ReportColumn::kChildren);
+  columns.add(children ? ReportColumn::kSelf : ReportColumn::kOverhead);
+  if (choice.samples) columns.add(ReportColumn::kSamples);
+  if (choice.period) columns.add(ReportColumn::kPeriod);
+  if (choice.sort.empty()) return columns.add(usual_keys(profile), "");
+  return columns.add(choice.sort, "--sort");
+}
+
+Result<void> choose_data_columns(const ColumnChoice& choice, const profile::Profile& profile,
+                                 exporters::ReportOptions& options) {
+  using Sort = views::OverheadOptions::Sort;
+  options.overhead.sort = choice.children ? Sort::kTotal : Sort::kSelf;
+  Columns columns(options);
+  if (choice.fields.empty()) RINGSIDE_TRY(columns.add({"overhead", "children", "sample"}, ""));
+  RINGSIDE_TRY(columns.add(choice.fields, "-F"));
+  if (!choice.are_usual()) return columns.add(choice.sort, "--sort");
+  return columns.add(profile.knows_processes ? usual_keys(profile) : Names{"symbol"}, "");
 }
 
 Result<std::vector<bool>> find_parents(const profile::Profile& profile,

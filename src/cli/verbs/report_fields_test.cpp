@@ -2,40 +2,97 @@
 
 #include <gtest/gtest.h>
 
+#include "profile/profile_test_util.h"
+
 namespace ringside::cli {
 namespace {
 
 using exporters::ReportColumn;
 using views::SortKey;
 
-TEST(ReportFields, SortAndFieldsAsPerfTakesThem) {
+using Columns = std::vector<ReportColumn>;
+using Keys = std::vector<SortKey>;
+
+profile::Profile with_callers(bool has_callers, bool knows_processes) {
+  profile::testing::TestRecording recording;
+  recording.name(1, 1, "sh");
+  profile::testing::Line line{has_callers ? "start|work" : "work", 1};
+  if (knows_processes) line.pid = line.tid = 1;
+  recording.add(line);
+  return recording.profile();
+}
+
+exporters::ReportOptions chosen(const ColumnChoice& choice, const profile::Profile& profile) {
   exporters::ReportOptions options;
-  const auto functions = options.columns;
-  ASSERT_TRUE(choose_columns({}, {}, false, options));
-  EXPECT_EQ(options.columns, functions);
-  EXPECT_EQ(options.overhead.keys, std::vector{SortKey::kSymbol});
+  const auto result = choose_columns(choice, profile, options);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
+  return options;
+}
 
-  ASSERT_TRUE(choose_columns({}, {}, true, options));
-  EXPECT_EQ(options.overhead.keys, (std::vector{SortKey::kComm, SortKey::kDso, SortKey::kSymbol}));
-
-  ASSERT_TRUE(choose_columns({"pid", "cpu"}, {}, true, options));
-  EXPECT_EQ(options.overhead.keys, (std::vector{SortKey::kPid, SortKey::kVcpu}));
+TEST(ReportFields, WithStacksTheTimeWithCalleesComesFirst) {
+  const auto options = chosen({}, with_callers(true, true));
   EXPECT_EQ(options.columns,
-            (std::vector{ReportColumn::kOverhead, ReportColumn::kChildren, ReportColumn::kSamples,
-                         ReportColumn::kPid, ReportColumn::kVcpu}));
+            (Columns{ReportColumn::kChildren, ReportColumn::kSelf, ReportColumn::kComm,
+                     ReportColumn::kDso, ReportColumn::kSymbol}));
+  EXPECT_EQ(options.overhead.keys, (Keys{SortKey::kComm, SortKey::kDso, SortKey::kSymbol}));
+  EXPECT_EQ(options.overhead.sort, views::OverheadOptions::Sort::kTotal);
+  EXPECT_TRUE(options.trees.with_callees);
+}
+
+TEST(ReportFields, WithoutStacksThereIsOneShare) {
+  const Columns one{ReportColumn::kOverhead, ReportColumn::kDso, ReportColumn::kSymbol};
+  const auto options = chosen({}, with_callers(false, false));
+  EXPECT_EQ(options.columns, one);
+  EXPECT_FALSE(options.trees.with_callees);
+  EXPECT_EQ(options.overhead.sort, views::OverheadOptions::Sort::kSelf);
+  ColumnChoice choice;
+  choice.no_children = true;
+  EXPECT_EQ(chosen(choice, with_callers(true, false)).columns, one);
+}
+
+TEST(ReportFields, SortAndFieldsAsPerfTakesThem) {
+  const auto profile = with_callers(true, true);
+  ColumnChoice choice;
+  choice.sort = {"pid", "cpu"};
+  choice.samples = true;
+  auto options = chosen(choice, profile);
+  EXPECT_EQ(options.overhead.keys, (Keys{SortKey::kPid, SortKey::kVcpu}));
+  EXPECT_EQ(options.columns,
+            (Columns{ReportColumn::kChildren, ReportColumn::kSelf, ReportColumn::kSamples,
+                     ReportColumn::kPid, ReportColumn::kVcpu}));
 
   // Keys that are not among the fields stand behind them.
-  ASSERT_TRUE(choose_columns({"sym", "comm"}, {"overhead", "comm", "parent"}, false, options));
-  EXPECT_EQ(options.columns, (std::vector{ReportColumn::kOverhead, ReportColumn::kComm,
-                                          ReportColumn::kParent, ReportColumn::kSymbol}));
-  EXPECT_EQ(options.overhead.keys,
-            (std::vector{SortKey::kComm, SortKey::kParent, SortKey::kSymbol}));
+  choice.sort = {"sym", "comm"};
+  choice.fields = {"overhead", "comm", "parent"};
+  options = chosen(choice, profile);
+  EXPECT_EQ(options.columns, (Columns{ReportColumn::kOverhead, ReportColumn::kComm,
+                                      ReportColumn::kParent, ReportColumn::kSymbol}));
+  EXPECT_EQ(options.overhead.keys, (Keys{SortKey::kComm, SortKey::kParent, SortKey::kSymbol}));
+  EXPECT_EQ(options.overhead.sort, views::OverheadOptions::Sort::kSelf);
+
+  choice.fields = {"overhead_children", "overhead", "sym"};
+  options = chosen(choice, profile);
+  EXPECT_EQ(options.overhead.sort, views::OverheadOptions::Sort::kTotal);
+  EXPECT_TRUE(options.trees.with_callees);
+}
+
+TEST(ReportFields, ATableForProgramsIsTheSameWhateverThereIs) {
+  exporters::ReportOptions options;
+  ASSERT_TRUE(choose_data_columns({}, with_callers(false, true), options));
+  EXPECT_EQ(options.columns,
+            (Columns{ReportColumn::kOverhead, ReportColumn::kChildren, ReportColumn::kSamples,
+                     ReportColumn::kComm, ReportColumn::kDso, ReportColumn::kSymbol}));
+  EXPECT_EQ(options.overhead.sort, views::OverheadOptions::Sort::kSelf);
 }
 
 TEST(ReportFields, WhatIsNotKnownIsWrongUsage) {
+  const auto profile = with_callers(true, true);
   exporters::ReportOptions options;
-  EXPECT_EQ(choose_columns({"weight"}, {}, true, options).error().code, ErrorCode::kUsage);
-  EXPECT_EQ(choose_columns({}, {"period"}, true, options).error().code, ErrorCode::kUsage);
+  ColumnChoice choice;
+  for (const char* const name : {"weight", "time", "srcline", "guest"}) {
+    choice.sort = {name};
+    EXPECT_EQ(choose_columns(choice, profile, options).error().code, ErrorCode::kUsage) << name;
+  }
   EXPECT_EQ(find_parents({}, "(").error().code, ErrorCode::kUsage);
 }
 

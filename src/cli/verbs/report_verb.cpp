@@ -1,20 +1,29 @@
 #include "cli/verbs/report_verb.h"
 
+#include <algorithm>
+
 #include "app/outputs.h"
 #include "cli/options.h"
 #include "cli/reader_flags.h"
+#include "cli/verbs/call_graph_mode.h"
 #include "exporters/report/data_report.h"
 #include "exporters/report/text_report.h"
+#include "profile/limit_stacks.h"
 
 namespace ringside::cli {
 namespace {
 
 constexpr double kFoldedPercent = 0.5;  // rows below are one on a terminal
+constexpr double kTreePercent = 0.5;    // as in perf
+constexpr std::uint64_t kMostFrames = 1'000'000;
 
 }  // namespace
 
 void ReportVerb::add_options(App& app) {
   add_content(app.section("Contents"));
+  add_columns(app.section("Columns"));
+  add_trees(app.section("Trees of calls"));
+  add_rows(app.section("Rows"));
   screen_.add_to(app.section("At a terminal"));
   add_reader_flags(app, settings_);
 }
@@ -25,48 +34,110 @@ void ReportVerb::add_content(App& what) {
       ->type_name("NAME")
       ->one_of({"text", "csv", "json"})
       ->capture_default_str();
-  what.add_flag("--children", children_, "Sort by the time with callees");
-  what.add_flag("-g,--call-graph", call_graph_, "Show what each outermost function called");
-  what.add_option(
-          "-s,--sort", sort_,
-          "Distinguish rows by these keys: comm, cgroup, pid, tid, vcpu, dso, symbol, parent "
-          "(default: comm,dso,symbol; where no processes are known, symbol)")
+  Option* per_cpu = what.add_flag("--per-cpu", per_vcpu_, "A table for each vCPU, too");
+  what.add_flag("--no-per-cpu", no_vcpus_, "No table for each vCPU (the default)")
+      ->excludes(per_cpu);
+  what.add_flag("--header", header_, "Show the machine, the guest and the statistics first");
+  what.add_flag("--header-only", header_only_, "Show these alone");
+  what.add_flag("-v,--verbose", verbose_, "--header, and how frames were found");
+}
+
+void ReportVerb::add_columns(App& columns) {
+  columns
+      .add_option("-s,--sort", columns_.sort,
+                  "Distinguish rows by these keys: comm, cgroup, pid, tid, vcpu, dso, symbol, "
+                  "parent (default: comm,dso,symbol; where no processes are known, dso,symbol)")
       ->type_name("KEYS")
       ->delimiter(',')
       ->allow_extra_args(false);
-  what.add_option("-F,--fields", fields_,
-                  "Show these columns: overhead, overhead_children, sample, and the keys of --sort")
+  columns
+      .add_option("-F,--fields", columns_.fields,
+                  "Show these columns: overhead, overhead_children, overhead_sys, overhead_us, "
+                  "sample, period, and the keys of --sort")
       ->type_name("FIELDS")
       ->delimiter(',')
       ->allow_extra_args(false);
-  what.add_option("--percent-limit", percent_limit_,
-                  "Sum up rows below this share (default: 0.5 at a terminal, else 0)")
-      ->type_name("PERCENT")
-      ->range(0.0, 100.0);
-  what.add_option("--rows", rows_, "Show at most so many rows of a table")->type_name("N");
-  Option* per_cpu = what.add_flag("--per-cpu", per_vcpu_,
-                                  "A table for each vCPU, too; the default in a pipe, unless "
-                                  "--sort or -F is given");
-  what.add_flag("--no-per-cpu", no_vcpus_, "No table for each vCPU")->excludes(per_cpu);
-  what.add_flag("--header", header_, "Show the machine, the guest and the statistics first");
-  what.add_flag("-v,--verbose", verbose_, "--header, and how frames were found");
-  what.add_option("-p,--parent", parent_,
+  Option* const no_children =
+      columns.add_flag("--no-children", columns_.no_children,
+                       "Sort by the time of functions alone, without what they called");
+  columns
+      .add_flag("--children", columns_.children,
+                "Sort by the time with what functions called (the default, where there are "
+                "stacks)")
+      ->excludes(no_children);
+  columns.add_flag("-n,--show-nr-samples", columns_.samples, "Show how many samples a row has");
+  columns.add_flag("--show-total-period", columns_.period, "Show the weight of a row's samples");
+  columns
+      .add_option("-t,--field-separator", separator_,
+                  "Write this between columns, and pad none; -x, is the same with a comma")
+      ->type_name("TEXT");
+  columns
+      .add_option("-p,--parent", parent_,
                   "Functions that the key parent looks for, from the leaf outwards")
       ->type_name("REGEX")
       ->capture_default_str();
 }
 
+void ReportVerb::add_trees(App& trees) {
+  trees
+      .add_option("-g,--call-graph", call_graph_,
+                  "The tree under each row: caller shows what it calls, callee who calls it, none "
+                  "leaves it out. Then the least share in percent, and how many calls to show at "
+                  "each place, as in caller,0.5,10 (default: caller,0.5; with --no-children "
+                  "callee,0.5)")
+      ->type_name("MODE");
+  trees.add_flag("-G,--inverted", inverted_, "The same as -g caller");
+  trees.add_option("--max-stack", max_stack_, "Look at so many innermost functions of each stack")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void ReportVerb::add_rows(App& rows) {
+  rows.add_option("--percent-limit", percent_limit_,
+                  "Sum up rows below this share, and leave out calls below it (default: 0.5 at a "
+                  "terminal; else 0 for rows, 0.5 for calls)")
+      ->type_name("PERCENT")
+      ->range(0.0, 100.0);
+  rows.add_option("--rows", rows_, "Show at most so many rows of a table")->type_name("N");
+  rows.add_option("-d,--dso,--dsos", filter_.images,
+                  "Rows of these programs, libraries or modules only")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  rows.add_option("-S,--symbol", filter_.symbols,
+                  "Rows of these functions only, as perf's --symbols")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  rows.add_option("--symbol-filter", filter_.part_of_symbol,
+                  "Rows of functions only whose name has this part")
+      ->type_name("TEXT");
+  rows.add_flag("-x,--exclude-other", only_with_parent_,
+                "Rows only of samples with a function that --parent matches");
+}
+
+Result<profile::Profile> ReportVerb::open() const {
+  RINGSIDE_ASSIGN(auto profile, app::open_profile(settings_));
+  if (max_stack_ > kMostFrames)
+    return fail(ErrorCode::kUsage, "--max-stack {}: give {} at most", max_stack_, kMostFrames);
+  if (max_stack_ != 0) profile::limit_stacks(profile, max_stack_);
+  return profile;
+}
+
 // A table for programs: the same whether a terminal shows it or not.
-Result<void> ReportVerb::write_data(const profile::Profile& profile) {
-  if (call_graph_ || header_ || verbose_)
-    return fail(ErrorCode::kUsage, "--format {}: -g, --header and -v are for text", format_);
+Result<void> ReportVerb::write_data(const profile::Profile& profile) const {
+  if (!call_graph_.empty() || inverted_ || header_ || header_only_ || verbose_)
+    return fail(ErrorCode::kUsage,
+                "--format {}: -g, -G, --header, --header-only and -v are for text", format_);
+  if (!separator_.empty())
+    return fail(ErrorCode::kUsage, "--format {}: -t and -x, are for text", format_);
   if (format_ == "csv" && per_vcpu_)
     return fail(ErrorCode::kUsage,
                 "--format csv is one table: use --sort vcpu,symbol instead of --per-cpu");
   exporters::ReportOptions options;
+  RINGSIDE_TRY(choose_data_columns(columns_, profile, options));
   RINGSIDE_TRY(set_options(profile, options));
-  options.overhead.per_vcpu = per_vcpu_;
-  if (sort_.empty() && fields_.empty()) std::erase(options.columns, exporters::ReportColumn::kVcpu);
+  options.minimum_percent = percent_limit_.value_or(0);
   return app::write_to("-", [&](exporters::Sink& sink) {
     return format_ == "csv" ? exporters::write_csv_report(profile, options, sink)
                             : exporters::write_json_report(profile, options, sink);
@@ -75,37 +146,59 @@ Result<void> ReportVerb::write_data(const profile::Profile& profile) {
 
 Result<void> ReportVerb::set_options(const profile::Profile& profile,
                                      exporters::ReportOptions& options) const {
-  options.overhead.sort =
-      children_ ? views::OverheadOptions::Sort::kTotal : views::OverheadOptions::Sort::kSelf;
+  const auto& keys = options.overhead.keys;
+  const auto has = [&](views::SortKey key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  const bool has_symbol = has(views::SortKey::kSymbol);
+  if (!has_symbol && !(filter_.symbols.empty() && filter_.part_of_symbol.empty()))
+    return fail(ErrorCode::kUsage, "-S and --symbol-filter need the key symbol in --sort or -F");
+  if (!has_symbol && !has(views::SortKey::kDso) && !filter_.images.empty())
+    return fail(ErrorCode::kUsage, "-d needs the key dso or symbol in --sort or -F");
+  options.filter = filter_;
+  options.overhead.only_with_parent = only_with_parent_;
+  options.overhead.per_vcpu = per_vcpu_;
   // Where the code is comes first: one small function may be inlined into all that is hot.
   options.overhead.inlined_rows = settings_.symbols.inline_is_given;
-  RINGSIDE_TRY(choose_columns(sort_, fields_, profile.knows_processes, options));
   RINGSIDE_ASSIGN(options.overhead.is_parent, find_parents(profile, parent_));
-  options.minimum_percent = percent_limit_.value_or(0);
   options.maximum_rows = rows_;
   return {};
 }
 
-Result<void> ReportVerb::run(const std::vector<std::string>&) {
-  RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
-  if (format_ != "text") return write_data(profile);
+Result<void> ReportVerb::set_trees(const profile::Profile& profile,
+                                   exporters::ReportOptions& options) const {
+  RINGSIDE_ASSIGN(const CallGraphMode mode,
+                  parse_call_graph_mode(call_graph_.empty() ? "graph" : call_graph_));
+  options.call_graph = mode.is_wanted && has_callers(profile);
+  options.trees.callees = mode.callees.value_or(inverted_ || options.trees.with_callees);
+  options.trees.minimum_share =
+      mode.minimum_percent.value_or(percent_limit_.value_or(kTreePercent)) / 100;
+  options.trees.most_siblings = mode.most_siblings;
+  options.tree_has_row =
+      columns_.sort.empty() || !columns_.fields.empty() || !columns_.sort[0].starts_with("sym");
+  return {};
+}
+
+Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
   exporters::ReportOptions options;
+  RINGSIDE_TRY(choose_columns(columns_, profile, options));
   RINGSIDE_TRY(set_options(profile, options));
-  const bool is_terminal = screen_.is_terminal();
-  const bool has_usual_columns = sort_.empty() && fields_.empty();
-  options.overhead.per_vcpu = per_vcpu_ || (!no_vcpus_ && !is_terminal && has_usual_columns);
-  // It says "all" in every row of the one table.
-  if (is_terminal && has_usual_columns && !options.overhead.per_vcpu)
-    std::erase(options.columns, exporters::ReportColumn::kVcpu);
-  options.minimum_percent = percent_limit_.value_or(is_terminal ? kFoldedPercent : 0);
-  options.call_graph = call_graph_;
+  RINGSIDE_TRY(set_trees(profile, options));
+  options.minimum_percent = percent_limit_.value_or(screen_.is_terminal() ? kFoldedPercent : 0);
   options.width = screen_.width();
-  options.may_leave_out_columns = has_usual_columns;
+  options.may_leave_out_columns = columns_.are_usual();
+  options.separator = separator_;
   return screen_.show([&](exporters::Sink& sink) -> Result<void> {
-    RINGSIDE_TRY(header_ || verbose_ ? exporters::write_header(profile, sink, verbose_)
-                                     : exporters::write_warnings(profile, sink));
-    return exporters::write_report(profile, options, sink);
+    RINGSIDE_TRY(header_ || header_only_ || verbose_
+                     ? exporters::write_header(profile, sink, verbose_)
+                     : exporters::write_warnings(profile, sink));
+    return header_only_ ? Result<void>() : exporters::write_report(profile, options, sink);
   });
+}
+
+Result<void> ReportVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const auto profile, open());
+  return format_ == "text" ? write_text(profile) : write_data(profile);
 }
 
 }  // namespace ringside::cli

@@ -15,9 +15,10 @@ class ReportVerb final : public Verb {
   }
   [[nodiscard]] std::string examples() const override {
     return "report\n"
-           "report --children --cpu 0\n"
+           "report --no-children --cpu 0\n"
            "report --sort pid,comm,dso --comm dd,sh\n"
-           "report -g --percent-limit 1 -i other.data\n"
+           "report -g caller,1 --percent-limit 5 -i other.data\n"
+           "report -g none -n --dsos kernel\n"
            "report --format json > report.json";
   }
   void add_options(App& app) override;
@@ -25,24 +26,36 @@ class ReportVerb final : public Verb {
 
  private:
   void add_content(App& what);
+  void add_columns(App& columns);
+  void add_trees(App& trees);
+  void add_rows(App& rows);
 
-  app::ReaderSettings settings_;
+  [[nodiscard]] Result<profile::Profile> open() const;
+  // For a table for people and one for programs.
   [[nodiscard]] Result<void> set_options(const profile::Profile& profile,
                                          exporters::ReportOptions& options) const;
-  [[nodiscard]] Result<void> write_data(const profile::Profile& profile);
+  [[nodiscard]] Result<void> set_trees(const profile::Profile& profile,
+                                       exporters::ReportOptions& options) const;
+  [[nodiscard]] Result<void> write_data(const profile::Profile& profile) const;
+  [[nodiscard]] Result<void> write_text(const profile::Profile& profile) const;
 
+  app::ReaderSettings settings_;
   ReportScreen screen_;
   std::string format_ = "text";
-  bool children_ = false;
   bool header_ = false;
+  bool header_only_ = false;
   bool verbose_ = false;
-  bool call_graph_ = false;
   bool per_vcpu_ = false;
   bool no_vcpus_ = false;
+  ColumnChoice columns_;
+  std::string call_graph_;
+  bool inverted_ = false;
+  std::uint64_t max_stack_ = 0;
   std::optional<double> percent_limit_;
   std::size_t rows_ = 0;
-  std::vector<std::string> sort_;
-  std::vector<std::string> fields_;
+  exporters::RowFilter filter_;
+  bool only_with_parent_ = false;
+  std::string separator_;
   std::string parent_ = kDefaultParent;
 };
 

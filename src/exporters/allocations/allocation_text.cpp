@@ -111,8 +111,7 @@ class Table {
   }
 
   Result<void> write(Sink& sink) {
-    const std::size_t mark = mark_of(layouts_).size();
-    make_room_for_mark(layouts_);
+    const std::size_t mark = kMark.size();
     for (std::size_t n = 0; n < count(); ++n) {
       make(n);
       measure(row_, layouts_);

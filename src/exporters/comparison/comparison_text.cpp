@@ -129,8 +129,7 @@ Result<void> write_text_comparison(const Comparison& comparison, const Compariso
                                    Sink& sink) {
   const ChosenFunctions chosen(comparison, options);
   std::vector<Layout> layouts = columns();
-  const std::size_t mark = mark_of(layouts).size();
-  make_room_for_mark(layouts);
+  const std::size_t mark = kMark.size();
   Row row;
   const auto make = [&](std::size_t index) {
     if (index < chosen.shown.size())

@@ -38,7 +38,10 @@ std::string number(const std::optional<T>& value) {
 class Rows {
  public:
   Rows(const Profile& profile, const OverheadSection& section, const ReportOptions& options)
-      : profile_(profile), section_(section), options_(options), choice_(section, options) {}
+      : profile_(profile),
+        section_(section),
+        options_(options),
+        choice_(profile, section, options) {}
 
   [[nodiscard]] std::size_t count() const { return choice_.shown.size(); }
   [[nodiscard]] std::size_t left_out() const { return choice_.left_out; }
@@ -71,12 +74,22 @@ class Rows {
   void add(ReportColumn column, const OverheadRow& row, Fields& fields) const {
     switch (column) {
       case ReportColumn::kOverhead:
+      case ReportColumn::kSelf:
         fields.push_back({"overhead_percent", share(row.self)});
         fields.push_back({"self", std::to_string(row.self)});
         break;
       case ReportColumn::kChildren:
         fields.push_back({"children_percent", share(row.total)});
         fields.push_back({"total", std::to_string(row.total)});
+        break;
+      case ReportColumn::kSys:
+        fields.push_back({"sys_percent", share(row.self_in_kernel)});
+        break;
+      case ReportColumn::kUser:
+        fields.push_back({"us_percent", share(row.self_in_user)});
+        break;
+      case ReportColumn::kPeriod:
+        fields.push_back({"period", std::to_string(row.self)});
         break;
       case ReportColumn::kSamples:
         fields.push_back({"samples", std::to_string(row.self_samples)});

@@ -7,15 +7,19 @@ namespace ringside::exporters {
 // A column of `ringside report --stdio`; report_layout.cpp has its heading and its width.
 enum class ReportColumn : std::uint8_t {
   kOverhead,
+  kSelf,  // the same, beside kChildren
   kChildren,
+  kSys,
+  kUser,
   kSamples,
+  kPeriod,
   kComm,
   kCgroup,
   kPid,
   kTid,
   kVcpu,
   kDso,
-  kSymbol,  // with its kind
+  kSymbol,  // with the letter of its kind
   kParent,
 };
 

@@ -94,30 +94,38 @@ Cell& Row::add() {
   return cell;
 }
 
-std::vector<Layout> layouts_of(ReportColumn column) {
+Layout layout_of(ReportColumn column) {
   switch (column) {
     case ReportColumn::kOverhead:
-      return {{"Overhead", 10, true}};
+      return {"Overhead", 8, true};
+    case ReportColumn::kSelf:
+      return {"Self", 8, true};
     case ReportColumn::kChildren:
-      return {{"Children", 8, true, 3}};
+      return {"Children", 8, true, 3};
+    case ReportColumn::kSys:
+      return {"sys", 8, true};
+    case ReportColumn::kUser:
+      return {"usr", 8, true};
     case ReportColumn::kSamples:
-      return {{"Samples", 9, true, 2}};
+      return {"Samples", 12, true, 2};
+    case ReportColumn::kPeriod:
+      return {"Period", 12, true};
     case ReportColumn::kComm:
-      return {{"Command", 15}};  // Linux' longest
+      return {"Command", 7};
     case ReportColumn::kCgroup:
-      return {{"Cgroup", 6}};
+      return {"Cgroup", 6};
     case ReportColumn::kPid:
-      return {{"Pid", 7, true}};
+      return {"Pid", 7, true};
     case ReportColumn::kTid:
-      return {{"Tid", 7, true}};
+      return {"Tid", 7, true};
     case ReportColumn::kVcpu:
-      return {{"vCPU", 4, true, 1}};
+      return {"vCPU", 4, true, 1};
     case ReportColumn::kDso:
-      return {{"Shared Object", 13}};
+      return {"Shared Object", 13};
     case ReportColumn::kSymbol:
-      return {{"Kind", 9, false, 4}, {"Symbol", 14}};
+      return {"Symbol", 14};
     case ReportColumn::kParent:
-      return {{"Parent symbol", 13}};
+      return {"Parent symbol", 13};
   }
   return {};
 }
@@ -154,31 +162,22 @@ void cut(Row& row, const std::vector<Layout>& layouts, std::size_t width) {
   if (row.size() > columns) cut(row[columns], width > used ? width - used : 1);
 }
 
-std::string_view mark_of(const std::vector<Layout>& layouts) {
-  return layouts.front().right ? "#" : "# ";
-}
-
-void make_room_for_mark(std::vector<Layout>& layouts) {
-  if (layouts[0].right) layouts[0].width = std::max(layouts[0].width, layouts[0].name.size() + 2);
-}
-
 Result<void> write_heading(const std::vector<Layout>& layouts, Sink& sink) {
   Row names;
   Row dots;
   for (const Layout& layout : layouts) {
     names.add().text = layout.name;
-    // The first ones begin behind "# ".
-    dots.add().text.assign(layout.width - (dots.size() == 1 && layout.right ? 1 : 0), '.');
+    dots.add().text.assign(layout.width, '.');
   }
-  RINGSIDE_TRY(sink.write(mark_of(layouts)));
+  RINGSIDE_TRY(sink.write(kMark));
   RINGSIDE_TRY(write_cells(names, layouts, sink));
-  RINGSIDE_TRY(sink.write(mark_of(layouts)));
+  RINGSIDE_TRY(sink.write(kMark));
   RINGSIDE_TRY(write_cells(dots, layouts, sink));
   return sink.write("#\n");
 }
 
 Result<void> write_row(const Row& row, const std::vector<Layout>& layouts, Sink& sink) {
-  if (!layouts.front().right) RINGSIDE_TRY(sink.write("  "));
+  RINGSIDE_TRY(sink.write("  "));
   return write_cells(row, layouts, sink);
 }
 

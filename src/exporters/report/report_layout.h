@@ -47,8 +47,7 @@ struct Layout {
   bool is_left_out = false;
 };
 
-// A ReportColumn is one of these, but that kSymbol is two.
-[[nodiscard]] std::vector<Layout> layouts_of(ReportColumn column);
+[[nodiscard]] Layout layout_of(ReportColumn column);
 
 // Each row is to be measured before what follows. A row may have one cell more than there are
 // columns.
@@ -64,11 +63,8 @@ void fit(std::vector<Layout>& layouts, std::size_t width, bool may_leave_out);
 // Cuts what stands in the cells of a row for columns that fit into `width` cells.
 void cut(Row& row, const std::vector<Layout>& layouts, std::size_t width);
 
-// The mark before the names of columns. Rows are as far from the margin where the first column
-// is one of text.
-[[nodiscard]] std::string_view mark_of(const std::vector<Layout>& layouts);
-// Widens a first column of numbers: its name stands behind "# ".
-void make_room_for_mark(std::vector<Layout>& layouts);
+// Before the names of columns. Rows are as far from the margin.
+inline constexpr std::string_view kMark = "# ";
 // The names of the columns, a line of dots, and an empty comment.
 [[nodiscard]] Result<void> write_heading(const std::vector<Layout>& layouts, Sink& sink);
 // A row of cells as wide as their columns, in their colours.

@@ -10,6 +10,7 @@
 #include "base/text_width.h"
 #include "exporters/report/report_layout.h"
 #include "exporters/report/row_choice.h"
+#include "exporters/report/row_tree_text.h"
 #include "exporters/units.h"
 #include "profile/sanitize.h"
 
@@ -26,39 +27,89 @@ std::string number(const std::optional<T>& value) {
   return value ? std::to_string(*value) : "-";
 }
 
+// perf's mark of a function's kind, and marks for kinds that perf has none of.
+std::string_view letter_of(profile::Kind kind) {
+  switch (kind) {
+    case profile::Kind::kKernel:
+    case profile::Kind::kInterrupt:
+      return "[k] ";
+    case profile::Kind::kUser:
+      return "[.] ";
+    case profile::Kind::kFirmware:
+      return "[f] ";
+    case profile::Kind::kGuest:
+      return "[g] ";
+    case profile::Kind::kCode:
+      return "[c] ";
+    case profile::Kind::kUnknown:
+      return "[?] ";
+  }
+  return "[?] ";
+}
+
 class Table {
  public:
   Table(const Profile& profile, const OverheadSection& section, const ReportOptions& options)
-      : profile_(profile), section_(section), options_(options), choice_(section, options) {
-    for (const Column column : options.columns)
-      for (const Layout& layout : layouts_of(column)) layouts_.push_back(layout);
-    shows_image_ = std::find(options.columns.begin(), options.columns.end(), Column::kDso) ==
-                   options.columns.end();
+      : profile_(profile),
+        section_(section),
+        options_(options),
+        choice_(profile, section, options) {
+    for (const Column column : options.columns) layouts_.push_back(layout_of(column));
   }
 
-  Result<void> write(Sink& sink) {
-    const std::size_t mark = mark_of(layouts_).size();
-    lay_out(mark);
+  // With `trees`, each row's under it.
+  Result<void> write(const views::RowTrees* trees, Sink& sink) {
+    lay_out();
     RINGSIDE_TRY(write_heading(layouts_, sink));
     for (std::size_t number = 0; number < count(); ++number) {
       make(number);
-      if (options_.width != 0) cut(row_, layouts_, options_.width - mark);
+      if (options_.width != 0) cut(row_, layouts_, options_.width - kMark.size());
       RINGSIDE_TRY(write_row(row_, layouts_, sink));
+      if (trees == nullptr || number == choice_.shown.size()) continue;
+      const auto at = static_cast<std::size_t>(choice_.shown[number] - section_.rows.data());
+      RINGSIDE_TRY(
+          write_row_tree(profile_, section_, section_.rows[at], trees->of(at), options_, sink));
+    }
+    return sink.write("\n");
+  }
+
+  // Cells with the separator between them.
+  Result<void> write_separated(Sink& sink) {
+    Row names;
+    for (const Layout& layout : layouts_) names.add().text = layout.name;
+    RINGSIDE_TRY(sink.write("# " + joined(names)));
+    for (std::size_t number = 0; number < choice_.shown.size(); ++number) {
+      make(number);
+      RINGSIDE_TRY(sink.write(joined(row_)));
     }
     return sink.write("\n");
   }
 
  private:
-  void lay_out(std::size_t margin) {
+  void lay_out() {
     if (options_.width != 0)
       for (Layout& layout : layouts_) layout.width = layout.name.size();
-    make_room_for_mark(layouts_);
     for (std::size_t number = 0; number < count(); ++number) {
       make(number);
       measure(row_, layouts_);
     }
     widen(layouts_);
-    if (options_.width != 0) fit(layouts_, options_.width - margin, options_.may_leave_out_columns);
+    if (options_.width != 0)
+      fit(layouts_, options_.width - kMark.size(), options_.may_leave_out_columns);
+  }
+
+  // A line. A separator within a cell is a dot, as in perf.
+  [[nodiscard]] std::string joined(const Row& row) const {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) line += options_.separator;
+      std::string text = row[i].text + row[i].tail;
+      for (std::size_t at = text.find(options_.separator); at != std::string::npos;
+           at = text.find(options_.separator, at + 1))
+        text.replace(at, options_.separator.size(), ".");
+      line += text;
+    }
+    return line + '\n';
   }
 
   [[nodiscard]] std::size_t count() const {
@@ -75,12 +126,12 @@ class Table {
     const bool are_functions =
         options_.overhead.keys == std::vector<views::SortKey>{views::SortKey::kSymbol};
     for (const Column column : options_.columns) {
-      const bool matters = column == Column::kOverhead || column == Column::kSamples ||
-                           (column == Column::kVcpu && are_functions);
+      const bool matters = column == Column::kOverhead || column == Column::kSelf ||
+                           column == Column::kSamples || (column == Column::kVcpu && are_functions);
       if (matters)
         add_cells(column, choice_.rest);
       else
-        row_.pad(row_.size() + layouts_of(column).size());
+        row_.add();
     }
     // Nothing stands in the last column where it is one of text.
     Cell& cell = layouts_.back().right ? row_.add() : row_[row_.size() - 1];
@@ -90,10 +141,20 @@ class Table {
   void add_cells(Column column, const OverheadRow& row) {
     switch (column) {
       case Column::kOverhead:
+      case Column::kSelf:
         add_share(row.self);
         break;
       case Column::kChildren:
         add_share(row.total);
+        break;
+      case Column::kSys:
+        add_share(row.self_in_kernel);
+        break;
+      case Column::kUser:
+        add_share(row.self_in_user);
+        break;
+      case Column::kPeriod:
+        row_.add().text = std::to_string(row.self);
         break;
       case Column::kSamples:
         row_.add().text = std::to_string(row.self_samples);
@@ -114,10 +175,9 @@ class Table {
         row_.add().text = vcpu_of(row);
         break;
       case Column::kDso:
-        add_name_or_nobody(row.image);
+        row_.add().text = dso_of(row);
         break;
       case Column::kSymbol:
-        row_.add().text = profile::name_of(row.kind);
         add_symbol(row);
         break;
       case Column::kParent:
@@ -155,20 +215,25 @@ class Table {
     return profile_.strings[profile_.functions[function].name];
   }
 
+  // An image as perf names it: a kernel of Linux, and its modules, in brackets.
+  [[nodiscard]] std::string dso_of(const OverheadRow& row) const {
+    const std::string_view name = profile_.strings[row.image];
+    if (name.empty()) return std::string(profile::kNobodyName);
+    const bool is_linux = profile_.header.guest_os == "linux";
+    if (!is_linux || !profile::is_kernel(row.kind) || name.front() == '[') return std::string(name);
+    return name == "kernel" ? "[kernel.kallsyms]" : fmt::format("[{}]", name);
+  }
+
   void add_symbol(const OverheadRow& row) {
     Cell& cell = row_.add();
-    if (row.function) cell.text = name_of(*row.function);
+    cell.text = letter_of(row.kind);
+    if (row.function) cell.text += name_of(*row.function);
     if (row.inlined) cell.tail += kInlined;
-    if (!shows_image_ || row.image == 0) return;
-    cell.tail += "  [";
-    cell.tail += profile_.strings[row.image];
-    cell.tail += ']';
   }
 
   const Profile& profile_;
   const OverheadSection& section_;
   const ReportOptions& options_;
-  bool shows_image_ = false;  // behind the symbol, where it has no column
   std::vector<Layout> layouts_;
   RowChoice choice_;
   std::unordered_map<profile::Weight, std::string> percents_;
@@ -178,8 +243,9 @@ class Table {
 }  // namespace
 
 Result<void> write_table(const Profile& profile, const OverheadSection& section,
-                         const ReportOptions& options, Sink& sink) {
-  return Table(profile, section, options).write(sink);
+                         const ReportOptions& options, const views::RowTrees* trees, Sink& sink) {
+  Table table(profile, section, options);
+  return options.separator.empty() ? table.write(trees, sink) : table.write_separated(sink);
 }
 
 }  // namespace ringside::exporters

@@ -1,28 +1,46 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "exporters/report/report_column.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
-#include "views/call_tree.h"
 #include "views/overhead.h"
+#include "views/row_trees.h"
 
 namespace ringside::exporters {
+
+// Rows to show by their code, as perf's -d, -S and --symbol-filter choose them. Shares are of all
+// samples. Empty: every row.
+struct RowFilter {
+  std::vector<std::string> images;   // by name, with brackets around it or without
+  std::vector<std::string> symbols;  // whole names
+  std::string part_of_symbol;
+
+  [[nodiscard]] bool is_empty() const {
+    return images.empty() && symbols.empty() && part_of_symbol.empty();
+  }
+  [[nodiscard]] bool has(const profile::Profile& profile, const views::OverheadRow& row) const;
+};
 
 struct ReportOptions {
   views::OverheadOptions overhead;  // sort, keys, per-vCPU sections
   std::vector<ReportColumn> columns = {ReportColumn::kOverhead, ReportColumn::kChildren,
                                        ReportColumn::kSamples, ReportColumn::kVcpu,
                                        ReportColumn::kSymbol};
+  RowFilter filter;
   double minimum_percent = 0;    // rows below are summed up in one line
   std::size_t maximum_rows = 0;  // 0: all
-  bool call_graph = false;       // -g: a tree of what each outermost function called
+  bool call_graph = false;       // a tree of calls under each row of all vCPUs
+  views::RowTreeOptions trees;
+  bool tree_has_row = true;  // false: the row's own line stands for the first one of its tree
   // Cells of the terminal that rows have to fit into: names are cut in the middle, and where there
   // is little room for them `columns` that show least are left out. 0: nothing is cut.
   std::size_t width = 0;
   bool may_leave_out_columns = true;  // false: `columns` is what the user asked for
+  std::string separator;  // between columns, which are not padded then; empty: columns are padded
 };
 
 // `ringside report --stdio`: header lines with '#', the table of functions, one table per vCPU.

@@ -33,6 +33,19 @@ std::string command_line(const std::vector<std::string>& words) {
   return text.empty() ? "?" : text;
 }
 
+// The value of QEMU's option -cpu; empty: the command has none, and QEMU chose the model.
+std::string_view cpu_model_of(const std::vector<std::string>& command) {
+  const auto option = std::find(command.begin(), command.end(), "-cpu");
+  return option == command.end() || option + 1 == command.end() ? std::string_view()
+                                                                : std::string_view(*(option + 1));
+}
+
+// "2.00 ms (500 Hz)".
+std::string interval_in_words(std::uint64_t interval_ns) {
+  return fmt::format("{} ({:.4g} Hz)", format_duration(interval_ns),
+                     1e9 / static_cast<double>(interval_ns));
+}
+
 Result<void> write_ticks(const Summary& summary, Sink& sink) {
   std::uint64_t seen = 0;
   for (const profile::Weight weight :
@@ -183,9 +196,10 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   add("kernel build id", hex_text(header.kernel_build_id));
   if (profile.input.empty()) add("architecture", arch::name_of(header.arch));
   add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
+  add("CPU model", cpu_model_of(header.command_line));
   add("engine", header.engine);
   add("QEMU", header.qemu_version);
-  add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
+  add("interval", header.interval_ns == 0 ? "" : interval_in_words(header.interval_ns));
   if (!profile.other_sources.empty() || !profile.is_of_ticks)
     add("source", fmt::format("{} ({})", profile.source, profile.value));
   if (!profile.has_times)

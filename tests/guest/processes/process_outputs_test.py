@@ -115,7 +115,7 @@ class Outputs:
 
     def check_report(self):
         rows = re.findall(r"^ *[\d.]+% +[\d.]+% +(\d+) +(\d+|-) +(\S+)$",
-                          self.read("report", "--sort", "pid,comm"), re.MULTILINE)
+                          self.read("report", "-n", "-g", "none", "--sort", "pid,comm"), re.MULTILINE)
         seen = {f"{comm}-{pid}" if pid != "-" else comm: int(count) for count, pid, comm in rows}
         self.expect("report --sort pid,comm", seen, dict(collections.Counter(map(owner, self.samples))))
 

@@ -5,6 +5,7 @@ from ringside_tests.harness import folded, launched
 
 # An overhead line of the table: the own share first, `12.34%` or `12.34 %`.
 _OVERHEAD = re.compile(r"^\s*(\d+\.\d+)\s?%")
+OPTIONS = ("--no-children", "-g", "none")  # of a report whose rows add up
 _DUE = "vcpu ticks due"
 _OUTCOMES = ("sampled", "idle", "skipped", "failed", "lost")
 _STATISTIC = re.compile(r"^[\s#]*([a-z][a-z0-9 _-]*?)(?:\s*:\s*|\s{2,})([\d,]+)\b(?![.\d])", re.IGNORECASE)
@@ -36,7 +37,7 @@ def check(report, stacks):
 
 def read(ringside, recording, deadline):
     """The report of a recording, its folded stacks, and the totals that do not add up, as lines."""
-    report = launched.read_back(ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    report = launched.read_back(ringside, deadline, "report", "--header", "--stdio", *OPTIONS, "-i", str(recording))
     stacks = folded.parse(launched.folded_text(ringside, recording, deadline))
     return report, stacks, check(report, stacks)
 
