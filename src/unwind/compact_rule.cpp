@@ -93,7 +93,11 @@ CompactRule compact(const Rule& rule, const arch::ArchInfo& platform) {
     return out;
   }
   out.kind = rule.signal_frame ? CompactRule::Kind::kFrame : CompactRule::Kind::kCall;
-  if (fill(rule, platform, out)) return out;
+  if (fill(rule, platform, out)) {
+    out.is_plain = out.kind == CompactRule::Kind::kCall && out.pc == Place::kSaved &&
+                   out.base != CompactRule::Base::kOtherStack;
+    return out;
+  }
   return {.kind = CompactRule::Kind::kSlow, .source = rule.source};
 }
 

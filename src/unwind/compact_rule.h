@@ -49,6 +49,8 @@ struct CompactRule {
   bool checks_frame : 1 = false;
   // The stack pointer is what it is, also where it is at a link to another stack.
   bool knows_links : 1 = false;
+  // A kCall from the stack or frame pointer whose return address is saved: compact() finds out.
+  bool is_plain : 1 = false;
 
   bool operator==(const CompactRule&) const = default;
 };

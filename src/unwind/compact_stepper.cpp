@@ -1,7 +1,6 @@
 #include "unwind/compact_stepper.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "arch/arch_info.h"
@@ -14,9 +13,6 @@ using Kind = CompactRule::Kind;
 using Place = CompactRule::Place;
 
 constexpr std::size_t kCacheLine = 64;
-// How far ahead of the walk stack bytes are called for: they were written by another thread, and a
-// walk waits for them longer than for anything else.
-constexpr std::size_t kAhead = 512;
 
 template <class Registers>
 Frontier frontier_at(const Registers& registers, const arch::RegisterRoles& roles) {
@@ -42,29 +38,11 @@ Frontier frontier_of(const MachineState& state) {
   return at;
 }
 
-bool CompactStepper::PieceReader::read(std::uint64_t address, std::uint64_t& value) {
-  if (address - start_ >= size_ || size_ - (address - start_) < word_) {
-    if (!find(address)) return false;
-  }
-  if (word_ == 8) {
-    std::memcpy(&value, data_ + (address - start_), 8);
-  } else {
-    value = 0;
-    std::memcpy(&value, data_ + (address - start_), 4);
-  }
-  return true;
-}
-
 void CompactStepper::PieceReader::prefetch_from(std::uint64_t address) {
-  if (address - start_ >= size_ && !find(address)) return;
+  if (address - start_ >= places_ && !find(address)) return;
   const std::uint64_t offset = address - start_;
-  const std::uint64_t end = std::min<std::uint64_t>(size_, offset + kAhead);
+  const std::uint64_t end = std::min<std::uint64_t>(places_, offset + kAhead);
   for (std::uint64_t at = offset; at < end; at += kCacheLine) __builtin_prefetch(data_ + at);
-}
-
-void CompactStepper::PieceReader::prefetch_ahead_of(std::uint64_t address) const {
-  const std::uint64_t offset = address - start_ + kAhead;
-  if (offset < size_) __builtin_prefetch(data_ + offset);
 }
 
 bool CompactStepper::PieceReader::find(std::uint64_t address) {
@@ -72,7 +50,7 @@ bool CompactStepper::PieceReader::find(std::uint64_t address) {
     const std::uint64_t offset = address - piece.address.value;
     if (!piece.is_memory() || offset >= piece.size || piece.size - offset < word_) continue;
     start_ = piece.address.value;
-    size_ = piece.size;
+    places_ = piece.size - word_ + 1;
     data_ = capture_.bytes.data() + piece.offset;
     return true;
   }
@@ -84,19 +62,21 @@ CompactStepper::CompactStepper(const wire::Capture& capture, const arch::ArchInf
     : platform_(platform),
       images_(images),
       capture_(capture),
+      mask_(platform.address_mask()),
+      misaligned_(platform.roles.stack_alignment - 1u),
       reader_(capture, platform.roles.pointer_size),
       leaf_sp_(capture.registers.get(platform.roles.sp)) {
+  std::uint64_t last = 0;
   for (const wire::MemoryPiece& piece : capture.pieces) {
     if (piece.why != wire::PieceKind::kStackLink) continue;
     first_link_ = std::min(first_link_, piece.address.value);
-    last_link_ = std::max(last_link_, piece.address.value);
+    last = std::max(last, piece.address.value);
   }
+  if (first_link_ <= last) links_ = last + platform.roles.pointer_size - first_link_;
 }
 
 CompactStepper::Outcome CompactStepper::step(const CompactRule& rule, Frontier& at) {
-  if (at.sp >= first_link_ && at.sp <= last_link_ + platform_.roles.pointer_size &&
-      !rule.knows_links)
-    follow_link(at.sp);
+  if (at.sp - first_link_ <= links_ && !rule.knows_links) follow_link(at.sp);
   if (rule.base == CompactRule::Base::kFramePointer && !at.has_fp) return Outcome::kGiveUp;
   std::uint64_t base = rule.base == CompactRule::Base::kFramePointer ? at.fp : at.sp;
   const bool switches = rule.base == CompactRule::Base::kOtherStack;
@@ -126,8 +106,7 @@ CompactStepper::Outcome CompactStepper::step(const CompactRule& rule, Frontier& 
   if (at.has_link && !reader_.read(place(cfa, rule.link_offset), at.link)) return Outcome::kGiveUp;
   const bool moves = rule.kind == Kind::kFrame || switches || sp > at.sp ||
                      (sp == at.sp && rule.pc == Place::kLink);
-  const bool is_aligned =
-      rule.kind == Kind::kFrame || (sp & (platform_.roles.stack_alignment - 1u)) == 0;
+  const bool is_aligned = rule.kind == Kind::kFrame || (sp & misaligned_) == 0;
   if (!moves || pc == 0 || !is_aligned) return Outcome::kGiveUp;
   reader_.prefetch_ahead_of(sp);
   at.pc = pc;
@@ -140,11 +119,10 @@ bool CompactStepper::frame_pointer(const CompactRule& rule, std::uint64_t cfa, F
   if (rule.fp == Place::kLost) at.has_fp = false;
   if (rule.fp != Place::kSaved) return true;
   const std::uint64_t slot = place(cfa, rule.fp_offset);
-  // Popped already, or not pushed yet, though the rule does not say so: see step.cpp.
-  const auto is_below = [slot](std::uint64_t sp) { return slot < sp && sp - slot < 4096; };
   const bool is_pushing = rule.kind == Kind::kFrame &&
-                          platform_.roles.link == arch::RegisterRoles::kNone && is_below(leaf_sp_);
-  if (at.has_fp && ((at.exact && is_below(at.sp)) || is_pushing)) return true;
+                          platform_.roles.link == arch::RegisterRoles::kNone &&
+                          is_below(slot, leaf_sp_);
+  if (at.has_fp && ((at.exact && is_below(slot, at.sp)) || is_pushing)) return true;
   at.has_fp = true;
   return reader_.read(slot, at.fp);
 }

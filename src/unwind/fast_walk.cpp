@@ -42,6 +42,11 @@ bool FastWalk::walk(const wire::Capture& capture, const Frontier& from, std::siz
     const CompactRule* known = cache_.find(code.key());
     const CompactRule& rule = known != nullptr ? *known : look_up(code);
     ++lookups_;
+    if (rule.is_plain && !at.has_zero_fp() && stack.frames.size() < max_frames &&
+        stepper.step_plain(rule, at)) {
+      stack.frames.push_back({.address = {at.pc}, .source = rule.source});
+      continue;
+    }
     if (rule.kind == Kind::kEnd || ends_here(rule, at)) {
       stack.frames.back().exact |= sources_.starts_stack({at.pc});
       return end(StopReason::kEndOfStack);

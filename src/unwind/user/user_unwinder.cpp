@@ -189,7 +189,8 @@ bool UserUnwinder::Impl::walk_fast(const MachineState& leaf, PcKind kind,
     const bool checks_call = known.checks_call;
     if (rule.kind == Kind::kEnd || is_outermost(known, at)) return end(StopReason::kEndOfStack, pc);
     if (rule.kind == Kind::kNone) return end(StopReason::kNoRule, pc);
-    if (rule.kind != Kind::kCall || stepper.step(rule, at) != CompactStepper::Outcome::kStep)
+    if (!(rule.is_plain && stepper.step_plain(rule, at)) &&
+        (rule.kind != Kind::kCall || stepper.step(rule, at) != CompactStepper::Outcome::kStep))
       return false;
     const GuestVirt caller{at.pc};
     if (checks_call && !may_return_to(caller, platform, code)) return end(StopReason::kNoRule, pc);
