@@ -27,8 +27,18 @@ class Application {
  private:
   [[nodiscard]] ValueOrStop frame_address() const;
   [[nodiscard]] ValueOrStop evaluate(ExpressionRef ref, std::optional<std::uint64_t> cfa) const;
-  // Nothing: the register is lost.
-  [[nodiscard]] std::optional<ValueOrStop> caller_register(std::size_t reg, Value cfa) const;
+  // Sets a register of the caller, or leaves it lost. A Stop: it is lost for that reason.
+  [[nodiscard]] std::optional<Stop> set_register(std::size_t reg, Value cfa,
+                                                 MachineState& caller) const;
+  [[nodiscard]] std::optional<Stop> set_loaded(std::size_t reg, GuestVirt at,
+                                               GuestVirt pointer_slot, MachineState& caller) const;
+  void set_from(std::size_t from, std::size_t reg, MachineState& caller) const {
+    if (state_.has(from)) caller.set(reg, state_.get(from), state_.slots[from]);
+  }
+  // A register that has no rule is lost, whatever it is.
+  [[nodiscard]] bool is_lost(std::size_t reg) const {
+    return rule_.registers[reg].kind == Kind::kUndefined && !keeps_unsaved_;
+  }
   [[nodiscard]] ValueOrStop load(GuestVirt at, GuestVirt pointer_slot) const;
   [[nodiscard]] Caller user_code(Value cfa) const;
   [[nodiscard]] std::uint64_t bytes_of_own_words() const;
@@ -65,6 +75,10 @@ class Application {
   const MachineState& state_;
   const StackMemory& memory_;
   const arch::ArchInfo& platform_ = *state_.platform;
+  // At an exact pc in code that hardware enters, a register that was not saved yet is the
+  // interrupted code's; nothing was called that might have changed it.
+  const bool keeps_unsaved_ =
+      rule_.signal_frame && rule_.source == FrameSource::kCfi && state_.exact;
 };
 
 ValueOrStop Application::load(GuestVirt at, GuestVirt pointer_slot) const {
@@ -118,41 +132,52 @@ ValueOrStop Application::frame_address() const {
   return Stop{StopReason::kNoRule, state_.pc()};
 }
 
-std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value cfa) const {
+std::optional<Stop> Application::set_loaded(std::size_t reg, GuestVirt at, GuestVirt pointer_slot,
+                                            MachineState& caller) const {
+  if (const auto value = memory_.read_pointer(at)) {
+    caller.set(reg, *value, at);
+    return std::nullopt;
+  }
+  const Miss miss = memory_.explain(at, pointer_slot);
+  return Stop{miss.reason, miss.address, miss.link};
+}
+
+std::optional<Stop> Application::set_register(std::size_t reg, Value cfa,
+                                              MachineState& caller) const {
   const RegisterRule& rule = rule_.registers[reg];
-  const GuestVirt place{address(cfa.value, rule.offset)};
   switch (rule.kind) {
     case Kind::kUndefined:
-      // At an exact pc in code that hardware enters, a register that was not saved yet is the
-      // interrupted code's; nothing was called that might have changed it.
-      if (rule_.signal_frame && rule_.source == FrameSource::kCfi && state_.exact &&
-          reg < platform_.roles.pc && state_.has(reg))
-        return Value{state_.get(reg), state_.slots[reg]};
+      if (keeps_unsaved_ && reg < platform_.roles.pc) set_from(reg, reg, caller);
       return std::nullopt;
     case Kind::kSame:
-    case Kind::kRegister: {
-      const std::size_t from = rule.kind == Kind::kSame ? reg : rule.reg;
-      if (!state_.has(from)) return std::nullopt;
-      return Value{state_.get(from), state_.slots[from]};
+      set_from(reg, reg, caller);
+      return std::nullopt;
+    case Kind::kRegister:
+      set_from(rule.reg, reg, caller);
+      return std::nullopt;
+    case Kind::kOffset: {
+      const GuestVirt place{address(cfa.value, rule.offset)};
+      if (!is_not_saved(reg, place)) return set_loaded(reg, place, cfa.slot, caller);
+      set_from(reg, reg, caller);
+      return std::nullopt;
     }
-    case Kind::kOffset:
-      if (is_not_saved(reg, place)) return Value{state_.get(reg), state_.slots[reg]};
-      return load(place, cfa.slot);
     case Kind::kAtRegister:
       if (!state_.has(rule.reg)) return std::nullopt;
-      return load({address(state_.get(rule.reg), rule.offset)}, state_.slots[rule.reg]);
+      return set_loaded(reg, {address(state_.get(rule.reg), rule.offset)}, state_.slots[rule.reg],
+                        caller);
     case Kind::kValOffset:
       // The return address beside it has been read, so this stack is copied: no slot to name.
-      return Value{place.value, {}};
-    case Kind::kExpression: {
-      const ValueOrStop at = evaluate(rule.expression, cfa.value);
-      if (const auto* stop = std::get_if<Stop>(&at)) return *stop;
-      const Value& value = std::get<Value>(at);
-      return load({value.value}, value.slot);
-    }
+      caller.set(reg, address(cfa.value, rule.offset));
+      return std::nullopt;
+    case Kind::kExpression:
     case Kind::kValExpression:
-      return evaluate(rule.expression, cfa.value);
+      break;
   }
+  const ValueOrStop result = evaluate(rule.expression, cfa.value);
+  if (const auto* stop = std::get_if<Stop>(&result)) return *stop;
+  const Value& value = std::get<Value>(result);
+  if (rule.kind == Kind::kExpression) return set_loaded(reg, {value.value}, value.slot, caller);
+  caller.set(reg, value.value, value.slot);
   return std::nullopt;
 }
 
@@ -161,9 +186,7 @@ Caller Application::user_code(Value cfa) const {
   caller.state.platform = &platform_;
   caller.state.exact = true;
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
-    if (const auto result = caller_register(reg, cfa))
-      if (const auto* value = std::get_if<Value>(&*result))
-        caller.state.set(reg, value->value, value->slot);
+    (void)set_register(reg, cfa, caller.state);
   const std::uint8_t from = rule_.return_register;
   if (caller.state.has(from))
     caller.state.set(platform_.roles.pc, platform_.code_address(caller.state.get(from)),
@@ -194,12 +217,10 @@ Step Application::run() {
   caller.state.platform = &platform_;
   caller.state.exact = rule_.signal_frame;
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg) {
-    const auto result = caller_register(reg, cfa);
-    if (!result) continue;
-    if (const auto* value = std::get_if<Value>(&*result))
-      caller.state.set(reg, value->value, value->slot);
-    else if (reg == sp || reg == rule_.return_register)
-      return std::get<Stop>(*result);  // others are lost, and may never be missed
+    if (is_lost(reg)) continue;
+    const auto stop = set_register(reg, cfa, caller.state);
+    // Others are lost, and may never be missed.
+    if (stop && (reg == sp || reg == rule_.return_register)) return *stop;
   }
   if (!caller.state.has(rule_.return_register)) return Stop{StopReason::kLostRegister, state_.pc()};
   if (!caller.state.has_sp() && !caller.state.has(fp))
