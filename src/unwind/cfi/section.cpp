@@ -74,6 +74,7 @@ Result<ByteReader> reader_at(const FrameSection& section, std::size_t offset, st
 Result<std::uint64_t> read_encoded(ByteReader& reader, std::uint8_t encoding, ImageAddr base,
                                    std::uint8_t address_size) {
   if (encoding == DW_EH_PE_omit) return std::uint64_t{0};
+  if (encoding == DW_EH_PE_absptr && address_size == 8) return reader.read<std::uint64_t>();
   const std::uint64_t place = base.value + reader.offset();
   RINGSIDE_ASSIGN(std::uint64_t value, read_format(reader, encoding & kFormatMask, address_size));
   switch (encoding & kApplicationMask) {

@@ -1,8 +1,10 @@
 #include "unwind/orc/table.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "arch/arch_info.h"
 #include "base/little_endian.h"
@@ -44,6 +46,31 @@ Format format_of(const Sections& sections) {
   return Format::kEndBit;
 }
 
+// Numbers of raw entries that were met. Few are different, and the same ones come again and again.
+class Numbers {
+ public:
+  // Gives a new entry the number `next`; second: whether it is new.
+  std::pair<std::uint16_t, bool> add(std::uint64_t raw, std::uint16_t next) {
+    Recent& recent = recent_[raw * kMultiplier >> (64 - kRecentBits)];
+    if (recent.is_set && recent.raw == raw) return {recent.number, false};
+    const auto [found, added] = all_.try_emplace(raw, next);
+    recent = {raw, found->second, true};
+    return {found->second, added};
+  }
+
+ private:
+  static constexpr unsigned kRecentBits = 10;
+  static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+
+  struct Recent {
+    std::uint64_t raw = 0;
+    std::uint16_t number = 0;
+    bool is_set = false;
+  };
+  std::array<Recent, std::size_t{1} << kRecentBits> recent_{};
+  std::unordered_map<std::uint64_t, std::uint16_t> all_;
+};
+
 }  // namespace
 
 Result<Table> Table::make(const Sections& sections) {
@@ -57,13 +84,15 @@ Result<Table> Table::make(const Sections& sections) {
   const std::vector<Row> rows = read_rows(sections);
   table.entries_ = rows.size();
   table.base_ = {rows.front().address};
-  std::unordered_map<std::uint64_t, std::uint16_t> numbers;
+  table.starts_.reserve(rows.size());
+  table.numbers_.reserve(rows.size());
+  Numbers numbers;
   for (const Row& row : rows) {
     const std::uint64_t offset = row.address - table.base_.value;
     if (offset > std::numeric_limits<std::uint32_t>::max()) break;
-    const auto [found, added] =
-        numbers.try_emplace(row.raw, static_cast<std::uint16_t>(table.rules_.size()));
-    if (added) {
+    const auto [number, is_new] =
+        numbers.add(row.raw, static_cast<std::uint16_t>(table.rules_.size()));
+    if (is_new) {
       if (table.rules_.size() > std::numeric_limits<std::uint16_t>::max())
         return fail(ErrorCode::kFormat, ".orc_unwind has more than {} different entries",
                     table.rules_.size());
@@ -72,11 +101,11 @@ Result<Table> Table::make(const Sections& sections) {
     }
     if (!table.starts_.empty() && table.starts_.back() == offset) {
       // Where two rows have one address, the one that ends the code before it gives way.
-      if (table.rules_[found->second].compact.kind != CompactRule::Kind::kNone)
-        table.numbers_.back() = found->second;
-    } else if (table.numbers_.empty() || table.numbers_.back() != found->second) {
+      if (table.rules_[number].compact.kind != CompactRule::Kind::kNone)
+        table.numbers_.back() = number;
+    } else if (table.numbers_.empty() || table.numbers_.back() != number) {
       table.starts_.push_back(static_cast<std::uint32_t>(offset));
-      table.numbers_.push_back(found->second);
+      table.numbers_.push_back(number);
     }
   }
   table.starts_.shrink_to_fit();
