@@ -54,7 +54,8 @@ Result<void> draw(OpenAllocations& opened, const views::Allocator& allocator,
                      ? "blocks"
                      : std::string(exporters::size_unit(allocator.unit));
   if (options.title.empty())
-    options.title = allocator.name + ": " + words_for(pictures.profile.value, request);
+    options.title = exporters::title_of(
+        allocator.name + ": " + words_for(pictures.profile.value, request), profile.header);
   if (options.subtitle.empty()) options.subtitle = subtitle_of(profile, options.unit);
   return write_to(path, [&](exporters::Sink& sink) {
     return exporters::write_flamegraph(profile, options, sink);

@@ -42,4 +42,9 @@ std::string format_time(std::uint64_t wall_ns) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
 }
 
+std::string format_date(std::uint64_t wall_ns) {
+  const auto seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(seconds));
+}
+
 }  // namespace ringside::exporters

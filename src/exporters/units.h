@@ -25,5 +25,7 @@ using ringside::format_percent;
 [[nodiscard]] std::string_view unit_of(profile::Weight weight, recording::WeightUnit unit);
 // "2023-11-14 22:13:20 UTC".
 [[nodiscard]] std::string format_time(std::uint64_t wall_ns);
+// "2023-11-14", in UTC.
+[[nodiscard]] std::string format_date(std::uint64_t wall_ns);
 
 }  // namespace ringside::exporters

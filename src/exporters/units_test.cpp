@@ -25,6 +25,7 @@ TEST(Units, CountsSharesAndTimes) {
   EXPECT_EQ(format_percent(1, 3), "33.33");
   EXPECT_EQ(format_percent(0, 0), "0.00");
   EXPECT_EQ(format_time(1'700'000'000'000'000'000), "2023-11-14 22:13:20 UTC");
+  EXPECT_EQ(format_date(1'700'000'000'000'000'000), "2023-11-14");
 }
 
 TEST(Units, OneTick) {

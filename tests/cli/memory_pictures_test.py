@@ -55,7 +55,7 @@ class Pictures(MemoryCase):
         pictures = []
         for colors in ([], ["--colors", "memory"], ["--colors", "kind"]):
             self.draw(trace, "--kernel", "kernel.elf", *colors)
-            pictures.append(re.findall(r"\.k\d rect \{ fill: (#\w+)", (self.folder / "mem-buddy.svg").read_text()))
+            pictures.append(re.findall(r"\.k\d \{ fill: (#\w+)", (self.folder / "mem-buddy.svg").read_text()))
         self.assertEqual(pictures[0], pictures[1])
         self.assertEqual(len(pictures[1]), len(pictures[2]))
         self.assertFalse(set(pictures[1]) & set(pictures[2]))

@@ -9,7 +9,7 @@ import unittest
 
 import viewer_case
 from ringside_tests.harness import webdriver
-from ringside_tests.judges.flamegraph import svg_reading
+from ringside_tests.judges.flamegraph import svg_frames
 
 FILLS = """return [...document.querySelectorAll('g.frame')].map(frame => [
     getComputedStyle(frame.querySelector('rect')).fill, frame.querySelector('title').textContent]);"""
@@ -72,7 +72,7 @@ class Flamegraph(viewer_case.ViewerCase):
         def check(name):
             here = +self.report(name, "dso", "--sort", "dso")
             self.assert_same({frame.name: frame.weight for frame in
-                              svg_reading.frames_of(self.picture(name, "--by", "module"))[0].children}, here)
+                              svg_frames.frames_of(self.picture(name, "--by", "module"))[0].children}, here)
             folded = collections.Counter()
             for line in self.export(name, "out.folded", "--by", "module").read_text().splitlines():
                 stack, count = line.rsplit(" ", 1)

@@ -3,12 +3,13 @@ import collections
 import re
 import unittest
 import urllib.parse
+import urllib.request
 
 import page_browser
 import speedscope_table
 import viewer_case
 from ringside_tests.harness import limits, webdriver
-from ringside_tests.judges.flamegraph import svg_in_chromium, svg_reading
+from ringside_tests.judges.flamegraph import svg_frames, svg_in_chromium, svg_reading
 
 FRAMES = """return [...document.querySelectorAll('g.frame')].map(frame =>
     [frame.dataset.name, Number(frame.dataset.d), Number(frame.dataset.w)])"""
@@ -42,12 +43,13 @@ class ViewPages(viewer_case.ViewerCase):
             link = self.view(name, "--svg")
             with page_browser.PageBrowser() as browser:
                 browser.open(link)
-                frames = browser.run(FRAMES)
+                elements = browser.run(FRAMES)
                 self.assert_quiet_and_local(browser, link)
-            there, path = {}, []
-            for function, depth, weight in frames:
-                path[depth:] = [function]
-                there[tuple(path)] = weight
+            with urllib.request.urlopen(link.partition("#")[0], timeout=limits.STEP) as page:
+                frames = svg_frames.frames_of(page)
+            self.assertLessEqual({tuple(element) for element in elements},
+                                 {(frame.name, frame.depth, frame.weight) for frame in frames})
+            there = {tuple(each.name for each in reversed([frame] + frame.above())): frame.weight for frame in frames}
             here = collections.Counter()
             for sample in self.sampled(name):
                 stack = ("all", sample.comm, *reversed(sample.frames))
@@ -93,8 +95,8 @@ class ViewPages(viewer_case.ViewerCase):
             self.assertTrue(browser.wait("return (() => {" + COLOURED + "})(...arguments).length === arguments[1]",
                                          fills, len(expected)), "the search colours other frames than those of the name")
             self.assertEqual(browser.run(COLOURED, fills), expected)
-            whole = svg_reading.frames_of(self.export("demo", "out.svg"))[0]
-            weight = svg_reading.matched_weight(whole, re.compile("sort"))
+            whole = svg_frames.frames_of(self.export("demo", "out.svg"))[0]
+            weight = svg_frames.matched_weight(whole, re.compile("sort"))
             self.assertIn(svg_reading.share(weight, whole.weight), browser.run(svg_reading.MATCHED))
             self.assert_quiet_and_local(browser, link)
 

@@ -47,9 +47,9 @@ std::string ChangeColors::class_of(const views::CallTree::Node& node) const {
 }
 
 std::string ChangeColors::rules(bool dark_page) const {
-  std::string text = fmt::format(".same rect {{ fill: {}; }}\n", kSame.on(dark_page));
+  std::string text = fmt::format(".same {{ fill: {}; }}\n", kSame.on(dark_page));
   for (std::size_t level = 0; level < kParts.size(); ++level)
-    text += fmt::format(".up{0} rect {{ fill: {1}; }}\n.down{0} rect {{ fill: {2}; }}\n", level + 1,
+    text += fmt::format(".up{0} {{ fill: {1}; }}\n.down{0} {{ fill: {2}; }}\n", level + 1,
                         kGrown[level].on(dark_page), kShrunk[level].on(dark_page));
   return text;
 }

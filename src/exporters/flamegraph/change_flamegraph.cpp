@@ -14,8 +14,8 @@ namespace {
 using views::CallTree;
 using views::CallTreeChange;
 
-std::string hint_of(const CallTreeChange& change, const CallTree::Node& node,
-                    const std::string& name) {
+std::string hint_of(const CallTreeChange& change, const CallTree::Node& node) {
+  const std::string name(node.name);
   const auto index = static_cast<std::size_t>(&node - change.tree.nodes.data());
   if (index == 0) return name + " (100.00%)";
   const CallTreeChange::Shares& shares = change.shares[index];
@@ -42,13 +42,13 @@ Result<void> write_change_flamegraph(profile::Profile& before, profile::Profile&
   const FlamePicture picture{
       .tree = change.tree,
       .style = colors,
-      .hint = [&](const CallTree::Node& node,
-                  const std::string& name) { return hint_of(change, node, name); },
+      .hint = [&](const CallTree::Node& node) { return hint_of(change, node); },
       .title = "What changed",
       .subtitle = fmt::format("left: before, right: after; shares of all samples; the greatest "
                               "change is {:.2f} points",
                               100 * change.greatest),
-      .foot = options.reverse ? "reversed: callers stand on what they call" : ""};
+      .foot = options.reverse ? "reversed: callers stand on what they call" : "",
+      .icicle = options.icicle};
   return write_picture(picture, sink);
 }
 

@@ -11,6 +11,7 @@ struct ChangePictureOptions {
   std::string before_name;  // of the inputs
   std::string after_name;
   bool reverse = false;  // leaf first
+  bool icicle = false;   // roots at the top
 };
 
 // A flame graph of what changed, with a tower of each profile: frames are as wide as their share,

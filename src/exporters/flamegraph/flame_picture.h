@@ -35,9 +35,9 @@ struct FlamePicture {
   static constexpr unsigned kWidth = 1200;
   const views::CallTree& tree;
   const FrameStyle& style;
-  // The text of a frame's tooltip, escaped as its name is: XML. Its first line ends with a share of
-  // the whole in brackets.
-  std::function<std::string(const views::CallTree::Node& node, const std::string& name)> hint;
+  // The lines of a frame's tooltip. They begin with its name, and the first line ends with a share
+  // of the whole in brackets.
+  std::function<std::string(const views::CallTree::Node& node)> hint;
   std::string title;
   std::string subtitle;
   std::string foot;
@@ -51,8 +51,9 @@ struct FlamePicture {
 // The share of the whole that `minimum_width` pixels of `width` are.
 [[nodiscard]] double minimum_share(double minimum_width, unsigned width);
 
-// One self-contained SVG: zoom, search, tooltips, and an address that keeps zoom and search; a
-// static picture where scripts are off. An empty tree gives a picture that says so.
+// One self-contained SVG: zoom, search, keyboard, tooltips, and an address that keeps the view; a
+// static picture where scripts are off. Frames below a pixel are in it as numbers, which the script
+// makes frames of. An empty tree gives a picture that says so.
 [[nodiscard]] Result<void> write_picture(const FlamePicture& picture, Sink& sink);
 
 }  // namespace ringside::exporters

@@ -1,7 +1,7 @@
 'use strict';
 // A function's name in at most `room` characters: frame_label.cpp says how, and both do the same.
 const frameLabel = (function () {
-  const CUT = '\u2026', OPERATOR = /operator(<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|\(\)|<|>)/y;
+  const CUT = '\u2026', SHORTEST = 4, OPERATOR = /operator(<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|\(\)|<|>)/y;
 
   function length(text) { return /[\ud800-\udfff]/.test(text) ? Array.from(text).length : text.length; }
 
@@ -72,6 +72,7 @@ const frameLabel = (function () {
 
   return function (name, room) {
     if (length(name) <= room) return name;
+    if (room < SHORTEST) return '';
     const brief = withoutArguments(name);
     if (length(brief) <= room) return brief;
     const parts = partsOf(brief);

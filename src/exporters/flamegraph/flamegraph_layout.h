@@ -27,6 +27,7 @@ struct FlamegraphLayout {
   static constexpr unsigned kButtonRadius = 6;
   static constexpr unsigned kButtonText = 16;  // baseline in the button
   static constexpr unsigned kButtonGap = 8;
+  static constexpr unsigned kFlipWidth = 64;
   static constexpr unsigned kResetWidth = 88;
   static constexpr unsigned kSearchWidth = 68;
   static constexpr unsigned kSearchBoxWidth = 232;
@@ -43,11 +44,13 @@ struct FlamegraphLayout {
   static constexpr unsigned kFramesTop = 112;
   static constexpr unsigned kFrameHeight = 19;  // with the gap
   static constexpr unsigned kFrameGap = 1;
-  static constexpr double kNarrowestFrame = 0.1;    // that is drawn
+  static constexpr double kNarrowestFrame = 0.1;    // that a picture has, if not asked for others
+  static constexpr double kNarrowestShown = 1;      // that is drawn
+  static constexpr double kNarrowestElement = 13;   // that is an element: with room for a letter
+  static constexpr double kThinGap = 0.4;           // at the right of one that is none
   static constexpr unsigned kInset = 3;             // of a frame's text, at both sides
   static constexpr unsigned kBaseline = 13;         // of a frame's text
   static constexpr double kCharacterWidth = 6.95;   // of the monospace fonts at 11.5 px
-  static constexpr std::size_t kShortestText = 3;   // characters of a name that is shown
   static constexpr unsigned kNothingBaseline = 14;  // of what stands in place of frames
 
   // The foot, from the bottom.
@@ -56,6 +59,7 @@ struct FlamegraphLayout {
 };
 
 // `data-margin="16" …`: what the script needs of the layout.
-[[nodiscard]] std::string data_attributes(unsigned width, bool roots_at_top);
+// `depth`: that of the deepest frame, the root's is 0.
+[[nodiscard]] std::string data_attributes(unsigned width, unsigned depth, bool roots_at_top);
 
 }  // namespace ringside::exporters

@@ -189,7 +189,7 @@ std::string FrameColors::class_of(const CallTree::Node& node) const {
 std::string FrameColors::rules(bool dark_page) const {
   std::string text;
   for (const auto& [name, color] : classes_)
-    text += fmt::format(".{} rect {{ fill: {}; }}\n", name, color.on(dark_page));
+    text += fmt::format(".{} {{ fill: {}; }}\n", name, color.on(dark_page));
   return text;
 }
 

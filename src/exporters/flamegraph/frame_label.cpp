@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kCut = "\xe2\x80\xa6";  // one character
 constexpr std::string_view kScope = "::";
+constexpr std::size_t kShortest = 4;  // characters of a name that is cut
 
 bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
@@ -114,6 +115,7 @@ std::string_view without_return_type(std::string_view function) {
 
 std::string frame_label(std::string_view name, std::size_t room) {
   if (length_of(name) <= room) return std::string(name);
+  if (room < kShortest) return {};
   const std::string brief = without_arguments(name);
   if (length_of(brief) <= room) return brief;
   const std::vector<std::size_t> parts = parts_of(brief);

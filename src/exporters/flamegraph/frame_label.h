@@ -12,6 +12,8 @@ namespace ringside::exporters {
 //   std::…::push_back(…)                                           in 20
 //   …::push_back(…)                                                in 15
 //   push_bac…                                                      in 9
+//   pus…                                                           in 4
+//                                                                  in 3: two letters name nothing
 // flamegraph_label.js does the same when the picture changes its size. `name` is UTF-8.
 [[nodiscard]] std::string frame_label(std::string_view name, std::size_t room);
 

@@ -22,7 +22,7 @@ TEST(FrameLabel, TheFunctionStaysLongest) {
   EXPECT_EQ(frame_label(kPush, 15), "…::push_back(…)");
   EXPECT_EQ(frame_label(kPush, 14), "push_back(…)");
   EXPECT_EQ(frame_label(kPush, 9), "push_bac…");
-  EXPECT_EQ(frame_label(kPush, 1), "…");
+  EXPECT_EQ(frame_label(kPush, 4), "pus…");
   EXPECT_EQ(frame_label(kPush, 0), "");
 }
 
@@ -32,6 +32,16 @@ TEST(FrameLabel, AsManyOfTheLastPartsAsFit) {
   EXPECT_EQ(frame_label(name, 29), "kernel::…::Cache::alloc");
   EXPECT_EQ(frame_label(name, 22), "kernel::…::alloc");
   EXPECT_EQ(frame_label(name, 15), "…::alloc");
+}
+
+// Two letters and "…" are no name. A name of two letters is.
+TEST(FrameLabel, NothingInPlaceOfTwoLetters) {
+  for (const std::size_t room : {0u, 1u, 2u, 3u}) {
+    EXPECT_EQ(frame_label("schedule", room), "");
+    EXPECT_EQ(frame_label(kPush, room), "");
+  }
+  EXPECT_EQ(frame_label("dd", 2), "dd");
+  EXPECT_EQ(frame_label("irq", 3), "irq");
 }
 
 TEST(FrameLabel, PlainNamesAreCutAtTheirEnd) {
@@ -66,7 +76,7 @@ TEST(FrameLabel, BracketsThatAreNone) {
   EXPECT_EQ(frame_label("a<b<c<d<e", 6), "a<b<c…");
   EXPECT_EQ(frame_label("a(bcdef>::g", 8), "…::g");
   EXPECT_EQ(frame_label("))))::>>>>::g", 8), "…::g");
-  EXPECT_EQ(frame_label("::::::::", 3), "…::");
+  EXPECT_EQ(frame_label("::::::::", 4), "…::");
 }
 
 // Neither a deep name nor one of many parts takes time that grows with its square.

@@ -7,7 +7,6 @@
 #include "arch/arch_info.h"
 #include "exporters/counts_in_words.h"
 #include "exporters/flamegraph/flame_picture.h"
-#include "exporters/flamegraph/xml.h"
 #include "exporters/lost_in_words.h"
 #include "exporters/units.h"
 #include "profile/sanitize.h"
@@ -19,6 +18,8 @@ namespace {
 using profile::Kind;
 using profile::Profile;
 using views::CallTree;
+
+constexpr const char* kDot = " \xc2\xb7 ";  // between the parts of a line
 
 // "kernel code in vmlinux, fair.c:6512-6540": the lines of it that were seen.
 std::string origin_of(const CallTree::Node& node, const Profile& profile) {
@@ -65,15 +66,15 @@ class Hints {
   Hints(const Profile& profile, const CallTree& tree, std::string unit)
       : profile_(profile), tree_(tree), unit_(std::move(unit)) {}
 
-  // Escaped, as `name` is.
-  [[nodiscard]] std::string hint_of(const CallTree::Node& node, const std::string& name) {
+  [[nodiscard]] std::string hint_of(const CallTree::Node& node) {
     const auto amount = [&](profile::Weight weight) {
       return fmt::format("{} {}, {}%", format_weight(weight), unit_,
                          format_share(weight, tree_.root().extent));
     };
     const std::string total = amount(node.total);
-    std::string hint = fmt::format("{}{} ({})\nself {}", name, node.inlined ? " (inlined)" : "",
-                                   total, node.self == node.total ? total : amount(node.self));
+    std::string hint =
+        fmt::format("{}{} ({})\nself {}", node.name, node.inlined ? " (inlined)" : "", total,
+                    node.self == node.total ? total : amount(node.self));
     if (node.kind && node.kind != Kind::kCode) hint += origin_line_of(node);
     return hint;
   }
@@ -83,7 +84,7 @@ class Hints {
   [[nodiscard]] const std::string& origin_line_of(const CallTree::Node& node) {
     const auto key = std::tuple(node.function, *node.kind, node.several_functions);
     const auto [it, added] = origins_.try_emplace(key);
-    if (added) it->second = "\n" + xml_escape(origin_of(node, profile_));
+    if (added) it->second = "\n" + origin_of(node, profile_);
     return it->second;
   }
 
@@ -114,8 +115,16 @@ Subtitle::Subtitle(const recording::Header& header) {
 
 void Subtitle::add(std::string_view part) {
   if (part.empty()) return;
-  if (!text_.empty()) text_ += " \xc2\xb7 ";
+  if (!text_.empty()) text_ += kDot;
   text_ += part;
+}
+
+std::string title_of(std::string_view what, const recording::Header& header) {
+  std::string title(what);
+  const std::string& kernel = header.kernel_release.empty() ? header.kernel : header.kernel_release;
+  if (!kernel.empty()) title += kDot + profile::sanitize(kernel);
+  if (header.start_wall_ns != 0) title += kDot + format_date(header.start_wall_ns);
+  return title;
 }
 
 Result<void> write_flamegraph(const Profile& profile, const FlamegraphOptions& options,
@@ -127,9 +136,9 @@ Result<void> write_flamegraph(const Profile& profile, const FlamegraphOptions& o
   const FlamePicture picture{
       .tree = tree,
       .style = colors,
-      .hint = [&](const CallTree::Node& node,
-                  const std::string& name) { return hints.hint_of(node, name); },
-      .title = options.title.empty() ? "Flame graph" : profile::sanitize(options.title),
+      .hint = [&](const CallTree::Node& node) { return hints.hint_of(node); },
+      .title = options.title.empty() ? title_of("Flame graph", profile.header)
+                                     : profile::sanitize(options.title),
       .subtitle =
           options.subtitle.empty() ? subtitle_of(profile) : profile::sanitize(options.subtitle),
       .foot = options.reverse ? "reversed: callers stand on what they call" : "",

@@ -23,8 +23,12 @@ class Subtitle {
   std::string text_;
 };
 
+// "Flame graph · 6.1.0-9-amd64 · 2023-11-14": behind `what` the kernel's release, or its file's
+// name, and the day of the recording in UTC, as far as they are recorded.
+[[nodiscard]] std::string title_of(std::string_view what, const recording::Header& header);
+
 struct FlamegraphOptions {
-  std::string title;     // empty: "Flame graph"
+  std::string title;     // empty: "Flame graph" by title_of()
   std::string subtitle;  // empty: kernel, vCPUs, samples, interval
   std::string unit;      // of weights; empty: that of the profile
   // Pixels of the picture without JavaScript; in a browser it fills the window.
@@ -40,8 +44,7 @@ struct FlamegraphOptions {
   Theme theme = Theme::kAuto;
 };
 
-// One self-contained SVG: zoom, search, tooltips, and an address that keeps zoom and search; a
-// static picture where scripts are off. An empty profile gives a picture that says so.
+// One self-contained SVG, as write_picture() has it.
 [[nodiscard]] Result<void> write_flamegraph(const profile::Profile& profile,
                                             const FlamegraphOptions& options, Sink& sink);
 

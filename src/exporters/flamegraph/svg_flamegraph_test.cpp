@@ -123,7 +123,8 @@ TEST(Flamegraph, LongNamesAreCutInTheMiddle) {
 
 // Frames too narrow for a label have no text element: these would be a tenth of a large picture.
 TEST(Flamegraph, NoEmptyLabels) {
-  const std::string svg = svg_of(make_profile({{"narrow", 1}, {"wide", 99}}));
+  const std::string svg = svg_of(make_profile({{"narrow", 2}, {"wide", 98}}));
+  EXPECT_NE(frame_of(svg, "narrow"), "");
   EXPECT_EQ(frame_of(svg, "narrow").find("<text"), std::string::npos);
   EXPECT_NE(frame_of(svg, "wide").find(">wide</text>"), std::string::npos);
 }
@@ -151,7 +152,7 @@ TEST(Flamegraph, LayoutIsSaidOnce) {
                 script.find("svg.dataset." + name) != std::string::npos)
         << name;
   }
-  EXPECT_EQ(written.size(), 10u);
+  EXPECT_EQ(written.size(), 15u);
   for (std::size_t at = 0; (at = script.find("layout('", at)) != std::string::npos;) {
     at += 8;
     const std::string name = script.substr(at, script.find('\'', at) - at);
@@ -173,6 +174,39 @@ TEST(Flamegraph, ColoursAreWrittenOut) {
   EXPECT_NE(both.find("@media (prefers-color-scheme: dark)"), std::string::npos);
   EXPECT_EQ((light + dark).find("prefers-color-scheme"), std::string::npos);
   EXPECT_NE(light, dark);
+}
+
+TEST(Flamegraph, TitleHasKernelAndDay) {
+  const auto title_of_svg = [](const std::string& svg) {
+    const std::size_t start = svg.find("<title>") + 7;
+    return svg.substr(start, svg.find("</title>") - start);
+  };
+  auto profile = make_profile({{"a", 1}});
+  EXPECT_EQ(title_of_svg(svg_of(profile)), "Flame graph · Linux 6.1 · 2023-11-14");
+  profile.header.kernel_release = "6.1.0-9<b>";
+  EXPECT_EQ(title_of_svg(svg_of(profile)), "Flame graph · 6.1.0-9&lt;b&gt; · 2023-11-14");
+  FlamegraphOptions options;
+  options.title = "fixed";
+  EXPECT_EQ(title_of_svg(svg_of(profile, options)), "fixed");
+  profile.header = {};
+  EXPECT_EQ(title_of_svg(svg_of(profile)), "Flame graph");
+}
+
+TEST(Flamegraph, IcicleHasItsRootsAtTheTop) {
+  const auto top_of = [](const std::string& svg, const std::string& name) {
+    const std::string frame = frame_of(svg, name);
+    return std::atoi(frame.c_str() + frame.find(" y=\"") + 4);
+  };
+  const auto profile = make_profile({{"a|b", 1}});
+  FlamegraphOptions options;
+  const std::string flame = svg_of(profile, options);
+  options.icicle = true;
+  const std::string icicle = svg_of(profile, options);
+  EXPECT_EQ(top_of(flame, "all") - top_of(flame, "b"), 38);
+  EXPECT_EQ(top_of(icicle, "b") - top_of(icicle, "all"), 38);
+  EXPECT_EQ(top_of(icicle, "all"), top_of(flame, "b"));
+  EXPECT_NE(flame.find("data-roots=\"bottom\""), std::string::npos);
+  EXPECT_NE(icicle.find("data-roots=\"top\""), std::string::npos);
 }
 
 TEST(Flamegraph, BytesAreGreen) {

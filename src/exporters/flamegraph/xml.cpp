@@ -28,4 +28,13 @@ std::string xml_escape(std::string_view text) {
   return out;
 }
 
+std::string xml_escape_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;) {
+    out += xml_escape(text.substr(0, end)) + '\n';
+    text.remove_prefix(end + 1);
+  }
+  return out + xml_escape(text);
+}
+
 }  // namespace ringside::exporters

@@ -13,8 +13,8 @@ import time
 
 from ringside_tests.harness import machine, webdriver
 from ringside_tests.harness.webdriver import ENTER
-from ringside_tests.judges.flamegraph import svg_reading
-from ringside_tests.judges.flamegraph.svg_reading import Failed, expect
+from ringside_tests.judges.flamegraph import svg_keys, svg_reading
+from ringside_tests.judges.flamegraph.svg_frames import Failed, expect
 
 SKIPPED = 77
 
@@ -143,8 +143,9 @@ def run(browser, options):
     """Everything: how the page answers, and what it says."""
     use(browser, options)
     svg_reading.run(browser, options.svg)
+    svg_keys.run(browser, options.svg)
     no_errors(browser, "after all")
-    print("shares, search, links, tooltips and labels are right, the head stays")
+    print("shares, search, links, tooltips, labels, keys and roles are right, the head stays")
 
 
 def use(browser, options):
