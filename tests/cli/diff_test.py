@@ -254,6 +254,8 @@ class Diff(cli_case.CliCase):
         self.assertIn("up4", hints["new"][0][0])
         self.assertIn(" same", hints["sys_work"][0][0])
         self.assertEqual(sorted(name for name in hints if ": " in name), ["after: after", "before: before"])
+        self.assertSays(self.diff(self.before, self.after, "--flamegraph", "i.svg", "--icicle"), DONE)
+        self.assertEqual([(self.folder / name).read_text().count('data-roots="top"') for name in ("d.svg", "i.svg")], [0, 1])
 
     def test_unlike_recordings_are_compared_with_a_warning(self):
         slow = self.write("slow", perf_script({"copy": 10, "search": 40, "old": 20, "rest": 30}, 500, 4000))
@@ -278,6 +280,7 @@ class Diff(cli_case.CliCase):
                                         ([self.before, self.after, "--comm", "nobody"], FAILED, ["nobody"]),
                                         ([self.before, self.after, "--user-only"], FAILED, ["leave out all"]),
                                         ([self.before, self.after, "--reverse"], WRONG_USAGE, ["--flamegraph"]),
+                                        ([self.before, self.after, "--icicle"], WRONG_USAGE, ["--flamegraph"]),
                                         ([self.before, self.after, "--flamegraph", self.after], WRONG_USAGE,
                                          ["--flamegraph after: this is the input"]),
                                         ([self.before] * 3 + ["--flamegraph", "d.svg"], WRONG_USAGE, ["two recordings"]),

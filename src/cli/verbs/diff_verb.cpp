@@ -64,6 +64,7 @@ void DiffVerb::add_output(App& app) {
   app.add_option("--flamegraph", picture_,
                  "Write a flame graph of what changed, too; of two recordings")
       ->type_name("FILE");
+  app.add_flag("--icicle", icicle_, "In the flame graph, roots at the top");
   app.add_flag("--reverse", reverse_, "In the flame graph, leaves first: who calls what changed");
   app.add_flag("--children", options_.with_callees, "Compare the time with callees");
   app.add_option("--percent-limit", percent_limit_,
@@ -168,6 +169,7 @@ Result<void> DiffVerb::write(const std::vector<exporters::JudgedComparison>& com
 Result<void> DiffVerb::check_picture() const {
   if (picture_.empty()) {
     if (reverse_) return fail(ErrorCode::kUsage, "--reverse is for --flamegraph: give both");
+    if (icicle_) return fail(ErrorCode::kUsage, "--icicle is for --flamegraph: give both");
     return {};
   }
   if (!before_.empty())
@@ -195,8 +197,8 @@ Result<void> DiffVerb::draw() const {
   RINGSIDE_ASSIGN(auto before, open(inputs_[0]));
   RINGSIDE_ASSIGN(auto after, open(inputs_[1]));
   RINGSIDE_TRY(app::write_to(picture_, [&](exporters::Sink& sink) {
-    return exporters::write_change_flamegraph(before, after, {inputs_[0], inputs_[1], reverse_},
-                                              sink);
+    return exporters::write_change_flamegraph(before, after,
+                                              {inputs_[0], inputs_[1], reverse_, icicle_}, sink);
   }));
   app::say("ringside: wrote " + picture_ + "; open it in a browser");
   return {};

@@ -50,6 +50,7 @@ class DiffVerb final : public Verb {
   ReportScreen screen_;
   std::string format_ = "text";
   std::string picture_;
+  bool icicle_ = false;
   bool reverse_ = false;
   exporters::ComparisonOptions options_;
   std::optional<double> percent_limit_;
