@@ -16,8 +16,8 @@ class FrameStyle {
  public:
   virtual ~FrameStyle() = default;
 
-  // Classes of the style sheet. The first one is a letter and a number, whatever the colouring:
-  // flamegraph.js finds frames by it.
+  // Classes of the style sheet. The first one is a letter and a number, whatever the colouring: a
+  // frame in a page's address has that letter.
   [[nodiscard]] virtual std::string class_of(const views::CallTree::Node& node) const = 0;
 
   struct Entry {

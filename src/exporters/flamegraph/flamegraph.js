@@ -11,12 +11,12 @@
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   const alone = svg === document.documentElement;  // not a part of another page
 
-  const frames = readFrames(svg), root = frames[0];
+  const names = [], frames = readFrames(svg, names), root = frames[0];
   if (!root) return;
   const painter = framePainter(svg, frames), focus = frameFocus(root);
   let width = layout('width'), zoomed = root, view = { x: 0, w: root.w }, rootsAtTop = svg.dataset.roots === 'top';
   let running = 0, finisher = 0;
-  let query = { text: '', error: '', hits: [] };
+  let query = { text: '', error: '' };
   let hovered = null, note = '';
 
   function percent(part, whole) { return (100 * part / whole).toFixed(2) + '%'; }
@@ -56,16 +56,11 @@
     })(start);
   }
 
-  function setAbove(f, above) {
-    f.above = above;
-    painter.dress(f);
-  }
-
   function zoom(f, atOnce) {
-    zoomed = f;
     note = '';
-    for (const above of frames.filter(function (each) { return each.above; })) setAbove(above, false);
-    for (let above = f.parent; above; above = above.parent) setAbove(above, true);
+    for (let above = zoomed.parent; above; above = above.parent) above.above = false;
+    for (let above = f.parent; above; above = above.parent) above.above = true;
+    zoomed = f;
     reset.classList.toggle('off', f === root);
     moveTo({ x: f.x, w: f.w }, atOnce);
     showMatched();
@@ -109,8 +104,8 @@
   function closeSearch() { box.classList.remove('open'); input.blur(); }
 
   function search(text) {
-    let isSame = true;
-    query = findFrames(frames, text, function (f) { painter.dress(f); isSame = false; });
+    const isSame = text === query.text;
+    query = findNames(names, text);
     if (!isSame) draw(false);
     input.classList.toggle('bad', query.error !== '');
     svg.classList.toggle('searching', text !== '');
@@ -118,7 +113,7 @@
     describe(hovered);
   }
 
-  function matchedIn(whole) { return percent(weightOfHits(query.hits, whole), whole.w); }
+  function matchedIn(whole) { return percent(weightOfHits(frames, whole), whole.w); }
 
   function showMatched() {
     matched.classList.toggle('error', query.error !== '');
@@ -210,7 +205,7 @@
     event.stopPropagation();
     if (event.key === 'Escape') endSearch();
     if (isFind(event)) { event.preventDefault(); input.select(); }
-    const hit = event.key === 'Enter' && heaviest(query.hits.filter(function (f) { return f.shown; }));
+    const hit = event.key === 'Enter' && heaviest(painter.shown().filter(isHit));
     if (hit) walkTo(hit);
   }
 

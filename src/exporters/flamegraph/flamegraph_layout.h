@@ -5,8 +5,8 @@
 
 namespace ringside::exporters {
 
-// Where the parts of the flame graph stand, in pixels. flamegraph.js repeats none of it: it reads
-// what it needs from the picture's root, where data_attributes() writes it. Font sizes stand
+// Where the parts of the flame graph stand, in pixels. The scripts repeat none of it: they
+// read what they need from the picture's root, where data_attributes() writes it. Font sizes stand
 // in flamegraph.css.
 struct FlamegraphLayout {
   static constexpr unsigned kNarrowestPicture = 320;

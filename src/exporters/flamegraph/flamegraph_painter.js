@@ -17,7 +17,7 @@ function framePainter(svg, frames) {
   }
 
   function dress(f) {
-    if (f.g) write(f.g, 'class', 'frame ' + f.kind + (f.above ? ' above' : '') + (f.hit ? ' match' : ''));
+    write(f.g, 'class', 'frame ' + f.kind + (f.above ? ' above' : '') + (isHit(f) ? ' match' : ''));
   }
 
   function make(f) {
@@ -28,7 +28,6 @@ function framePainter(svg, frames) {
     create(f.g, 'title').textContent = factsOf(f).join('\n');
     f.rect = create(f.g, 'rect');
     f.rect.setAttribute('height', HEIGHT - GAP);
-    dress(f);
     byElement.set(f.g, f);
   }
 
@@ -45,6 +44,7 @@ function framePainter(svg, frames) {
     const needsLabel = labels || isNew || pixels < f.pixels;
     f.pixels = pixels;
     if (needsLabel) label(f);
+    dress(f);
     write(f.rect, 'x', (MARGIN + f.left).toFixed(2));
     write(f.rect, 'y', String(y));
     write(f.rect, 'width', pixels.toFixed(2));
@@ -59,7 +59,7 @@ function framePainter(svg, frames) {
   function drawThin(thin) {
     const outlines = new Map();
     for (const f of thin) {
-      const name = f.hit ? 'match' : f.kind, wide = (f.pixels - THIN_GAP).toFixed(2);
+      const name = isHit(f) ? 'match' : f.kind, wide = (f.pixels - THIN_GAP).toFixed(2);
       const outline = 'M' + (MARGIN + f.left).toFixed(2) + ' ' + rowTop(f) + 'h' + wide + 'v' + (HEIGHT - GAP) + 'h-' + wide + 'z';
       if (outlines.has(name)) outlines.get(name).push(outline); else outlines.set(name, [outline]);
     }
@@ -114,11 +114,11 @@ function framePainter(svg, frames) {
 
   // The element whose tooltip is that of the frame, or null.
   function titleOf(f) {
-    const element = f.solid ? f.g : f.shown && paths.get(f.hit ? 'match' : f.kind);
+    const element = f.solid ? f.g : f.shown && paths.get(isHit(f) ? 'match' : f.kind);
     return element ? element.firstChild : null;
   }
 
   for (const f of solid) byElement.set(f.g, f);
   thinGroup.replaceChildren();
-  return { draw: draw, dress: dress, frameAt: frameAt, titleOf: titleOf, shown: function () { return shown; } };
+  return { draw: draw, frameAt: frameAt, titleOf: titleOf, shown: function () { return shown; } };
 }

@@ -41,7 +41,7 @@ MISREAD = {
     "does not show .'title'": ("addEventListener('scroll'", "addEventListener('never'"),
     "the root is not in the window": ("scrollTo(0, rootsAtTop", "(0, rootsAtTop"),
     "while 'w' is typed": ("addEventListener('input'", "addEventListener('never'"),
-    "stands for 60.00%": ("left >= end && ", ""),
+    "stands for 60.00%": ("sum += f.w; i = f.end;", "sum += f.w; ++i;"),
     "in the zoom to": ("'Matched: ' + matchedIn(zoomed)", "'Matched: ' + matchedIn(root)"),
     "invalid regular expression is not reported": ("query.error\n", "false\n"),
     "Escape does not end": ("if (event.key === 'Escape') endSearch();", ""),
