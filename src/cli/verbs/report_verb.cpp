@@ -21,6 +21,7 @@ constexpr std::uint64_t kMostFrames = 1'000'000;
 
 void ReportVerb::add_options(App& app) {
   add_content(app.section("Contents"));
+  lists_.add_to(app.section("Contents"));
   add_columns(app.section("Columns"));
   add_trees(app.section("Trees of calls"));
   add_rows(app.section("Rows"));
@@ -197,6 +198,7 @@ Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
 }
 
 Result<void> ReportVerb::run(const std::vector<std::string>&) {
+  if (lists_.are_wanted()) return lists_.write(settings_, screen_, verbose_);
   RINGSIDE_ASSIGN(const auto profile, open());
   return format_ == "text" ? write_text(profile) : write_data(profile);
 }

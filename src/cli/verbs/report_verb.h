@@ -2,6 +2,7 @@
 
 #include "app/open_profile.h"
 #include "cli/verbs/report_fields.h"
+#include "cli/verbs/report_lists.h"
 #include "cli/verbs/report_screen.h"
 #include "cli/verbs/verb.h"
 
@@ -40,6 +41,7 @@ class ReportVerb final : public Verb {
   [[nodiscard]] Result<void> write_text(const profile::Profile& profile) const;
 
   app::ReaderSettings settings_;
+  ReportLists lists_;
   ReportScreen screen_;
   std::string format_ = "text";
   bool header_ = false;

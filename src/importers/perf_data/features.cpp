@@ -101,8 +101,11 @@ void read_build_id(std::uint16_t misc, Bytes body, Features& features) {
   const std::string_view path = up_to_nul(cursor.read_bytes(cursor.remaining()));
   const Bytes id = field.first(size);
   if (path.empty() || id.empty()) return;
-  features.build_ids.insert_or_assign(std::string(path),
-                                      std::vector<std::byte>(id.begin(), id.end()));
+  const bool is_new =
+      features.build_ids
+          .insert_or_assign(std::string(path), std::vector<std::byte>(id.begin(), id.end()))
+          .second;
+  if (is_new) features.build_id_paths.emplace_back(path);
 }
 
 void read_feature(std::uint32_t id, Bytes bytes, Features& features, Attributes& attributes) {

@@ -23,6 +23,7 @@ struct Features {
   std::uint64_t wall_ns = 0;
   std::uint64_t clock_ns = 0;
   std::map<std::string, std::vector<std::byte>, std::less<>> build_ids;  // by path
+  std::vector<std::string> build_id_paths;  // of those, in the file's order
   bool is_of_folder = false;  // of 'perf record --threads': files beside it have the samples
 
   // ringside has moved return addresses to where a name is found without looking before them.
