@@ -27,6 +27,7 @@
 #include "cli/verbs/ps_verb.h"
 #include "cli/verbs/record_verb.h"
 #include "cli/verbs/report_verb.h"
+#include "cli/verbs/script_verb.h"
 #include "cli/verbs/symbolize_verb.h"
 #include "cli/verbs/verb.h"
 #include "cli/verbs/view_verb.h"
@@ -166,6 +167,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(std::make_unique<ProfileVerb>());
   verbs.push_back(std::make_unique<PsVerb>());
   verbs.push_back(std::make_unique<ReportVerb>());
+  verbs.push_back(std::make_unique<ScriptVerb>());
   verbs.push_back(std::make_unique<AnnotateVerb>());
   verbs.push_back(std::make_unique<FlamegraphVerb>());
   verbs.push_back(std::make_unique<DiffVerb>());

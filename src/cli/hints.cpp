@@ -3,88 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "cli/options.h"
+#include "cli/perf_answers.h"
 
 namespace ringside::cli {
 namespace {
-
-struct Answer {
-  std::string_view command;  // the path of ringside's that it is typed behind; empty: a command
-  std::string_view word;
-  std::string_view text;
-};
-
-// Commands of perf, samply and gdb.
-constexpr std::array kCommands = {
-    Answer{{}, "top", "'ringside ps --watch' shows processes, 'ringside profile' functions"},
-    Answer{{}, "script", "'ringside export --format perf-script' writes samples as perf does"},
-    Answer{{}, "evlist", "'ringside report --header' lists the sources of samples"},
-    Answer{{}, "buildid-list", "'ringside report --header' has the kernel's build id"},
-    Answer{{}, "kmem", "'ringside mem report' shows who has the memory"},
-    Answer{{}, "data", "'ringside export' converts recordings"},
-    Answer{{}, "config", "ringside.toml has a project's settings"},
-    Answer{{}, "inject", "ringside reads what 'perf inject' writes"},
-    Answer{{}, "archive", "files are found by build id below /usr/lib/debug"},
-    Answer{{}, "buildid-cache", "files are found by build id below /usr/lib/debug"},
-    Answer{{}, "kvm", "ringside samples the guest; 'perf kvm stat' on the host counts its exits"},
-    Answer{{}, "c2c", "it needs addresses of memory accesses, which the host's perf samples"},
-    Answer{{}, "stat", "ringside samples, and does not count; docs/roadmap.md has what is planned"},
-    Answer{{}, "list", "the clock is the one event; docs/roadmap.md has what is planned"},
-    Answer{{}, "probe", "the clock is the one event; docs/roadmap.md has what is planned"},
-    Answer{{}, "trace", "the clock is the one event; docs/roadmap.md has what is planned"},
-    Answer{{}, "ftrace", "the clock is the one event; docs/roadmap.md has what is planned"},
-    Answer{{},
-           "sched",
-           "'ringside view' shows threads over time; docs/roadmap.md has what is planned"},
-    Answer{{}, "timechart", "'ringside view' shows threads over time"},
-    Answer{{}, "lock", "docs/roadmap.md has what is planned"},
-    Answer{{}, "load", "'ringside view' opens a recording in the Firefox Profiler"},
-    Answer{{}, "run", "'ringside record -- qemu-system-x86_64 …' starts a guest and samples it"},
-    Answer{{}, "start", "'ringside record -- qemu-system-x86_64 …' starts a guest and samples it"},
-    Answer{{}, "attach", "'ringside record --gdb ADDR' attaches to a running guest"},
-    Answer{{}, "bt", "'ringside profile --one-shot' prints every vCPU's stack"},
-    Answer{{}, "addr2line", "'ringside symbolize -e FILE ADDRESS' does that"},
-};
-
-// Options of perf's.
-constexpr std::array kOptions = {
-    Answer{"ringside record", "-p",
-           "record samples the whole guest; 'ringside report --pid N' shows one"},
-    Answer{"ringside record", "--pid",
-           "record samples the whole guest; 'ringside report --pid N' shows one"},
-    Answer{"ringside record", "-t",
-           "record samples the whole guest; 'ringside report --tid N' shows one"},
-    Answer{"ringside record", "--tid",
-           "record samples the whole guest; 'ringside report --tid N' shows one"},
-    Answer{"ringside record", "-e", "the clock is the one event, as perf's cpu-clock"},
-    Answer{"ringside record", "--event", "the clock is the one event, as perf's cpu-clock"},
-    Answer{"ringside record", "-c", "-F HZ or --interval TIME is the rate"},
-    Answer{"ringside record", "--count", "-F HZ or --interval TIME is the rate"},
-    Answer{"ringside record", "--freq-max", "-F HZ or --interval TIME is the rate"},
-    Answer{"ringside report", "--tui", "the table has a pager; 'ringside view' opens a browser"},
-    Answer{"ringside report", "--gtk", "the table has a pager; 'ringside view' opens a browser"},
-    Answer{"ringside report", "--vmlinux", "--kernel FILE is the kernel's file"},
-    Answer{"ringside report", "-k", "--kernel FILE is the kernel's file"},
-    Answer{"ringside report", "--kallsyms", "--symbols FILE takes it"},
-    Answer{"ringside report", "--symfs", "'ringside record --sysroot DIR' takes the guest's files"},
-    Answer{"ringside annotate", "-s",
-           "the function stands without an option: 'ringside annotate NAME'"},
-    Answer{"ringside annotate", "--symbol",
-           "the function stands without an option: 'ringside annotate NAME'"},
-    Answer{"ringside annotate", "--vmlinux", "--kernel FILE is the kernel's file"},
-};
-
-template <std::size_t N>
-std::string_view answer_of(const std::array<Answer, N>& answers, std::string_view command,
-                           std::string_view word) {
-  const auto found = std::find_if(answers.begin(), answers.end(), [&](const Answer& answer) {
-    return answer.command == command && answer.word == word;
-  });
-  return found == answers.end() ? std::string_view() : found->text;
-}
 
 // Damerau's distance, in its restricted form: no letter is changed twice.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -138,7 +63,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& words
 
 std::string hint_for_command(std::string_view word, const std::vector<std::string>& commands,
                              bool may_be_perfs) {
-  const auto answer = may_be_perfs ? answer_of(kCommands, {}, word) : std::string_view();
+  const auto answer = may_be_perfs ? answer_to_command(word) : std::string_view();
   if (!answer.empty()) return fmt::format(": {}", answer);
   if (may_be_perfs && word.starts_with("qemu-"))
     return fmt::format(": 'ringside record -- {} …' starts it and samples its guest", word);
@@ -150,7 +75,7 @@ std::string hint_for_command(std::string_view word, const std::vector<std::strin
 std::string hint_for_option(std::string_view word, const App& command) {
   const bool is_short = word.size() > 2 && word[0] == '-' && word[1] != '-';  // with its value
   const std::string name(is_short ? word.substr(0, 2) : word.substr(0, word.find('=')));
-  if (const auto answer = answer_of(kOptions, command.path(), name); !answer.empty())
+  if (const auto answer = answer_to_option(command.path(), name); !answer.empty())
     return std::string(answer);
   if (!name.starts_with("--")) return {};
   std::vector<std::string> names;

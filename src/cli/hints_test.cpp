@@ -46,7 +46,9 @@ TEST(Hints, Options) {
   EXPECT_EQ(hint_for_option("--something-else", *record), "");
   EXPECT_EQ(hint_for_option("-x", *record), "");
   for (const char* perfs : {"-e", "-ecycles", "--event=cycles"})
-    EXPECT_EQ(hint_for_option(perfs, *record), "the clock is the one event, as perf's cpu-clock");
+    EXPECT_EQ(hint_for_option(perfs, *record),
+              "ringside samples by the guest's time, as perf's cpu-clock; leave it out, -F HZ is "
+              "the rate");
   App* inner = app.add_subcommand("mem", "")->add_subcommand("record", "");
   EXPECT_EQ(hint_for_option("-e", *inner), "");
   EXPECT_EQ(hint_for_option("-e", app), "");

@@ -134,6 +134,13 @@ Option* Option::one_of(const std::vector<std::string>& values) {
   return this;
 }
 
+Option* Option::refuse(const std::string& beginning, const std::string& why) {
+  option_.check([=](const std::string& text) {
+    return text.starts_with(beginning) ? fmt::format("{}: {}", text, why) : std::string();
+  });
+  return this;
+}
+
 Option* Option::range(double least, double most) {
   option_.check(CLI::Range(least, most));
   option_.check(is_number);

@@ -55,6 +55,8 @@ class Option {
 
   // Checks of a value.
   Option* one_of(const std::vector<std::string>& values);
+  // Refuses values that begin so, in words of its own; to be called before other checks.
+  Option* refuse(const std::string& beginning, const std::string& why);
   Option* range(double least, double most);
   Option* range(std::uint32_t least, std::uint32_t most);
   // A number of seconds, or one with the unit us, ms, s, m or h.

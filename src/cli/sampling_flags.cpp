@@ -188,6 +188,8 @@ void add_sampling_flags(App& app, app::SamplingSettings& settings, Counted count
           "Accepted as of perf: each stack is unwound by all that the kernel's file and its memory "
           "have")
       ->type_name("MODE")
+      ->refuse("lbr", "stacks are walked without branch records, so leave it out")
+      ->refuse("dwarf,", "--stack-bytes N is how much of each stack is copied; give dwarf alone")
       ->one_of({"fp", "dwarf"});
 }
 

@@ -52,6 +52,27 @@ class Sources(cli_case.CliCase):
         self.assertEqual(result.returncode, cli_case.DONE, result.said)
         return result
 
+    def test_events_are_the_sources_with_their_samples(self):
+        samples = {"cpu": 3000, "monitor": len(MONITOR), "off-cpu": len(STRETCHES), "allocations": len(ALLOCATIONS),
+                   "requests": REQUESTS, "instructions": 0, "threads": THREADS}
+        self.assertEqual(self.read("report", "--events").stdout, "".join(f"{name}\n" for name in samples))
+        for line, (name, count) in zip(self.read("report", "--events", "-v").stdout.splitlines(), samples.items(), strict=True):
+            self.assertRegex(line, rf"^{name}: .*, samples: {count}$")
+        for option in (["--events", "--build-ids"], ["--events", "--comm", "dd"], ["--build-ids", "-k"]):
+            result = self.ringside("report", *option, "-i", "mixed.data")
+            self.assertSays(result, cli_case.WRONG_USAGE, "--events" if "--events" in option else "--build-ids")
+
+    def test_script_prints_each_sample_in_order_of_time(self):
+        lines = self.read("script", "-F", "comm,pid,tid,time,event").stdout.splitlines()
+        self.assertEqual(len(lines), 2700 + len(MONITOR) + len(STRETCHES) + len(ALLOCATIONS) + REQUESTS + 8 + THREADS)
+        times = [float(re.search(r" (\d+\.\d{6}): ", line).group(1)) for line in lines]
+        self.assertEqual(times, sorted(times))
+        self.assertSays(self.ringside("script", "-S", "nosuch,neither", "-i", "mixed.data"), cli_case.FAILED,
+                        "no sample is at nosuch or neither")
+        first = self.read("script", "--source", "cpu", "--time", "1,1.5", "-F", "+pid", "--ns").stdout
+        self.assertEqual(first.count("\n\n"), sum(i % 10 != 9 for i in range(1000, 1500)))
+        self.assertRegex(first, r"^thread-\d+ +\d+/\d+ +\[\d{3}\]     1\.000000000:          1 cpu: \n\t")
+
     def test_folded_stacks_add_up(self):
         for choice, total, _, _ in CHOICES:
             lines = self.read("export", *choice).stdout.splitlines()

@@ -10,7 +10,7 @@ import sys
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
 
-VERBS = ("record", "profile", "report", "annotate", "flamegraph", "export")
+VERBS = ("record", "profile", "report", "script", "annotate", "flamegraph", "export")
 
 
 class WrongUsage(cli_case.CliCase):

@@ -5,7 +5,7 @@ import re
 import viewer_case
 from firefox_tool import FirefoxToolCase
 
-HEAD = re.compile(r"^(\S.*?) +(-?\d+)/(-?\d+) +\[(\d+)\] (\d+)\.(\d{9}): +(\d+) (.+): $")
+HEAD = re.compile(r"^(\S.*?) +(-?\d+)/(-?\d+) +\[(\d+)\] +(\d+)\.(\d{9}): +(\d+) (.+): $")
 REDOX_FRAME = re.compile(r"^\t *[0-9a-f]+ (\S.*)$")
 
 

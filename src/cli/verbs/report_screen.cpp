@@ -31,13 +31,17 @@ void ReportScreen::add_to(App& app) {
   app.add_flag("--stdio", stdio,
                "On a terminal, too, the whole text as in a pipe: every row and column, no pager, "
                "no colour");
-  app.add_flag("--no-pager", no_pager,
-               "Write to the terminal itself, not through $RINGSIDE_PAGER, $PAGER or less");
+  add_pager_to(app);
   app.add_option("--color,--colour", color,
                  "Colour the shares; auto: on a terminal, unless $NO_COLOR is set")
       ->type_name("WHEN")
       ->one_of({"auto", "always", "never"})
       ->capture_default_str();
+}
+
+void ReportScreen::add_pager_to(App& app) {
+  app.add_flag("--no-pager", no_pager,
+               "Write to the terminal itself, not through $RINGSIDE_PAGER, $PAGER or less");
 }
 
 bool ReportScreen::is_terminal() const { return !stdio && output_is_terminal(); }

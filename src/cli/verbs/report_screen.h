@@ -19,6 +19,8 @@ struct ReportScreen {
   std::string color = "auto";
 
   void add_to(App& app);
+  // --no-pager alone, for text without rows and shares.
+  void add_pager_to(App& app);
   // For people at a terminal.
   [[nodiscard]] bool is_terminal() const;
   // Cells of a line; 0: lines are not cut.
