@@ -61,8 +61,7 @@ void add_vcpu_flags(App& which, app::ReaderSettings& settings) {
 }
 
 // Those that choose samples, and the format of the input.
-void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string& source_names,
-                      const std::string& comm_names) {
+void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
   App& which = app.section(kSamplesSection);
   add_input_format_flag(which, settings.format, FormatHelp::kRefers);
   auto* kernel_flag =
@@ -70,7 +69,7 @@ void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string
   which.add_flag("-u,--user-only", settings.user_only, "Samples of user code only")
       ->excludes(kernel_flag);
   add_vcpu_flags(which, settings);
-  add_owner_flags(app, settings, comm_names);
+  add_owner_flags(app, settings);
   which
       .add_option(source_names, settings.sources,
                   "Samples of these sources only, such as cpu or allocations (default: the "
@@ -90,10 +89,9 @@ void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string
 
 }  // namespace
 
-void add_reader_flags(App& app, app::ReaderSettings& settings, const std::string& source_names,
-                      const std::string& comm_names) {
+void add_reader_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
   add_input_flag(app, settings);
-  add_filter_flags(app, settings, source_names, comm_names);
+  add_filter_flags(app, settings, source_names);
   add_kernel_flags(app, settings);
   add_place_flags(app, settings);
   add_symbol_flags(app, settings.symbols);
@@ -113,16 +111,16 @@ void add_allocation_flags(App& app, app::ReaderSettings& settings) {
 }
 
 void add_comparing_flags(App& app, app::ReaderSettings& settings) {
-  add_filter_flags(app, settings, "--source", kCommNames);
+  add_filter_flags(app, settings, "--source");
   add_kernel_flags(app, settings);
   add_symbol_flags(app, settings.symbols);
   add_advanced_flags(app, settings);
 }
 
-void add_owner_flags(App& app, app::ReaderSettings& settings, const std::string& comm_names) {
+void add_owner_flags(App& app, app::ReaderSettings& settings) {
   App& which = app.section(kSamplesSection);
   which
-      .add_option(comm_names, settings.comms,
+      .add_option("-c,--comm,--comms", settings.comms,
                   "Samples of processes and threads of these names only, such as dd,sh")
       ->type_name("NAMES")
       ->delimiter(',')

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -9,6 +11,7 @@
 #include "recording/reader.h"
 #include "views/call_tree.h"
 #include "views/overhead.h"
+#include "views/row_trees.h"
 
 namespace {
 
@@ -68,6 +71,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.minimum_share = option(6) ? 0.01 : 0;
   check_sums(views::make_call_tree(*profile, options),
              profile->weight_of(wire::Disposition::kSampled));
-  (void)views::make_overhead(*profile);
+  views::OverheadOptions overhead;
+  overhead.per_vcpu = option(3);
+  const views::OverheadTable table = views::make_overhead(*profile, overhead);
+  views::RowTreeOptions how;
+  how.callees = option(2);
+  how.with_callees = option(6);
+  how.most_nodes = 100;
+  const views::RowTrees trees(*profile, overhead, table.all, how);
+  for (std::size_t row = 0; row < std::min<std::size_t>(table.all.rows.size(), 100); ++row)
+    check(trees.of(row).nodes.size() <= how.most_nodes);
   return 0;
 }

@@ -12,8 +12,6 @@ using profile::NodeId;
 using profile::Profile;
 using profile::SampleGroup;
 
-constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
-
 constexpr std::uint64_t key_of(std::uint32_t owner, std::uint32_t code) {
   return std::uint64_t{owner} << 32 | code;
 }
@@ -41,6 +39,10 @@ class TreeMaker {
   RowTree make() && {
     add_steps(0, false);
     while (!todo_.empty()) {
+      if (tree_.nodes.size() == options_.most_nodes) {
+        tree_.is_cut = true;
+        break;
+      }
       const Step step = std::move(todo_.back());
       todo_.pop_back();
       write(step);
@@ -117,13 +119,6 @@ class TreeMaker {
 
 }  // namespace
 
-void RowTrees::Part::add(const SampleGroup& group, NodeId start) {
-  const std::uint32_t at = stacks.size();
-  stacks.add(group.stack, group.weight);
-  if (starts.empty() || starts.back().node != start) starts.push_back({start, at, at});
-  starts.back().last = at + 1;
-}
-
 RowTrees::RowTrees(const Profile& profile, const OverheadOptions& options,
                    const OverheadSection& section, const RowTreeOptions& tree)
     : profile_(profile),
@@ -134,74 +129,117 @@ RowTrees::RowTrees(const Profile& profile, const OverheadOptions& options,
       keys_(options.keys),
       owners_(profile, options, keys_),
       has_row_(std::max(profile.functions.size(), profile.strings.size())) {
-  for (const SampleGroup& group : profile.samples)
-    if (profile.is_sampled(group)) (void)owners_.of(group);
+  std::vector<OwnedGroup> groups;
+  for (const SampleGroup& group : profile.samples) {
+    if (!profile.is_sampled(group) || group.stack == profile::kNoNode) continue;
+    if (options.only_with_parent && !owners_.parent_of(group.stack)) continue;
+    groups.push_back({owners_.of(group), &group});
+  }
+  // The profile has them by stack.
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const OwnedGroup& a, const OwnedGroup& b) { return a.owner < b.owner; });
   choose_rows(section);
-  for (const SampleGroup& group : profile.samples)
-    if (profile.is_sampled(group) && group.stack != profile::kNoNode) add(group);
+  add_all(groups);
 }
 
 void RowTrees::choose_rows(const OverheadSection& section) {
   for (const OverheadRow& row : section.rows) {
-    numbers_.push_back(0);
+    numbers_.push_back(kNoRow);
     const auto owner = owners_.of(row);
     const std::uint64_t extent = profile::extent_of(tree_.with_callees ? row.total : row.self);
     if (!owner || extent == 0 || static_cast<double>(extent) < minimum_) continue;
     const std::uint32_t code = keys_.has(SortKey::kSymbol) ? row.function.value_or(0) : row.image;
-    const auto number = static_cast<std::uint32_t>(samples_.size());
-    rows_.emplace(key_of(*owner, code), number);
+    numbers_.back() = static_cast<std::uint32_t>(samples_.size());
+    rows_.emplace(key_of(*owner, code), numbers_.back());
     has_row_[code] = true;
     samples_.emplace_back();
-    numbers_.back() = number + 1;
+  }
+  open_.assign(samples_.size(), {kNoStep, 0});
+}
+
+void RowTrees::add_all(const std::vector<OwnedGroup>& groups) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i == 0 || groups[i].owner != groups[i - 1].owner) {
+      if (i > 0) leave(0, stacks_.back().stacks.size());
+      stacks_.emplace_back().owner = groups[i].owner;
+    }
+    add(*groups[i].group, stacks_.back());
+  }
+  if (!stacks_.empty()) leave(0, stacks_.back().stacks.size());
+}
+
+void RowTrees::add(const SampleGroup& group, OwnedStacks& all) {
+  std::size_t common = path_.size();
+  while (common > 0 && (group.stack < path_[common - 1].node ||
+                        group.stack >= profile_.stacks[path_[common - 1].node].end))
+    --common;
+  leave(common, all.stacks.size());
+  new_.clear();
+  const NodeId last = path_.empty() ? profile::kNoNode : path_.back().node;
+  for (NodeId id = group.stack; id != last; id = profile_.stacks[id].parent) new_.push_back(id);
+  for (auto id = new_.rbegin(); id != new_.rend(); ++id) enter(*id, all);
+  add_leaf(group, all.stacks.size());
+  all.stacks.add(group.stack, group.weight);
+}
+
+void RowTrees::add_leaf(const SampleGroup& group, std::uint32_t at) {
+  const auto step =
+      std::find_if(path_.rbegin(), path_.rend(), [](const Step& each) { return !each.inlined; });
+  if (step == path_.rend() || step->row == kNoRow) return;
+  Samples& samples = samples_[step->row];
+  const std::uint32_t index = samples.leaf.size();
+  samples.leaf.add(group.stack, group.weight);
+  samples.leaf_starts.push_back({group.stack, index, index + 1});
+  // It does not count among the others.
+  cut(step->row, at, open_[step->row].step, at + 1);
+}
+
+void RowTrees::enter(NodeId node, const OwnedStacks& all) {
+  const profile::Frame& frame = profile_.frames[profile_.stacks[node].frame];
+  const bool inlined = frame.inlined && !options_.inlined_rows;
+  path_.push_back({node, kNoRow, kNoStep, inlined});
+  const std::uint32_t code = keys_.code_of(profile_, frame);
+  if (inlined || !has_row_[code]) return;
+  const auto row = rows_.find(key_of(all.owner, code));
+  if (row == rows_.end()) return;
+  Step& step = path_.back();
+  step.row = row->second;
+  step.previous = open_[step.row].step;
+  samples_[step.row].of_inner = &all.stacks;
+  const auto number = static_cast<std::uint32_t>(path_.size() - 1);
+  // Callees begin at the outermost frame of a row, callers at its innermost one.
+  if (step.previous == kNoStep || !tree_.callees)
+    cut(step.row, all.stacks.size(), number, all.stacks.size());
+}
+
+void RowTrees::leave(std::size_t kept, std::uint32_t at) {
+  while (path_.size() > kept) {
+    const Step step = path_.back();
+    if (step.row != kNoRow && open_[step.row].step == path_.size() - 1)
+      cut(step.row, at, step.previous, at);
+    path_.pop_back();
   }
 }
 
-void RowTrees::find_places(const SampleGroup& group) {
-  places_.clear();
-  const std::uint32_t owner = owners_.of(group);
-  bool is_leaf = true;
-  for (NodeId id = group.stack; id != profile::kNoNode; id = profile_.stacks[id].parent) {
-    const profile::Frame& frame = profile_.frames[profile_.stacks[id].frame];
-    if (frame.inlined && !options_.inlined_rows) continue;
-    if (!is_leaf && !tree_.with_callees) return;
-    const std::uint32_t code = keys_.code_of(profile_, frame);
-    const auto row = has_row_[code] ? rows_.find(key_of(owner, code)) : rows_.end();
-    if (is_leaf) places_.push_back({row == rows_.end() ? kNoRow : row->second, group.stack});
-    is_leaf = false;
-    if (row == rows_.end()) continue;
-    const auto place = std::find_if(places_.begin(), places_.end(),
-                                    [&](const Place& known) { return known.row == row->second; });
-    if (place == places_.end())
-      places_.push_back({row->second, id});
-    else if (tree_.callees)
-      place->start = id;
-  }
-}
-
-void RowTrees::add(const SampleGroup& group) {
-  if (options_.only_with_parent && !owners_.parent_of(group.stack)) return;
-  find_places(group);
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const Place& place = places_[i];
-    if (place.row == kNoRow) continue;
-    const bool is_leaf = i == 0;
-    Samples& samples = samples_[place.row];
-    (is_leaf ? samples.leaf : samples.inner).add(group, place.start);
-  }
+void RowTrees::cut(std::uint32_t row, std::uint32_t at, std::uint32_t step, std::uint32_t next) {
+  Open& open = open_[row];
+  if (open.step != kNoStep && open.first < at && tree_.with_callees)
+    samples_[row].inner.push_back({path_[open.step].node, open.first, at});
+  open = {step, next};
 }
 
 RowTree RowTrees::of(std::size_t row) const {
-  if (numbers_[row] == 0) return {};
-  const Samples& samples = samples_[numbers_[row] - 1];
+  if (numbers_[row] == kNoRow) return {};
+  const Samples& samples = samples_[numbers_[row]];
   TreeMaker maker(profile_, tree_, minimum_);
   // The slices of whole stacks, which begin at their outermost callers.
-  std::vector<StackSlice> whole;
+  Slices whole;
   if (tree_.callees)
-    SliceSteps(profile_.stacks, false).begin(samples.leaf.stacks, [&](const StackSlice& slice) {
+    SliceSteps(profile_.stacks, false).begin(samples.leaf, [&](const StackSlice& slice) {
       whole.push_back(slice);
     });
-  maker.start(samples.leaf.stacks, tree_.callees ? whole : samples.leaf.starts);
-  maker.start(samples.inner.stacks, samples.inner.starts);
+  maker.start(samples.leaf, tree_.callees ? whole : samples.leaf_starts);
+  if (samples.of_inner != nullptr) maker.start(*samples.of_inner, samples.inner);
   return std::move(maker).make();
 }
 

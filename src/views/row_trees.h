@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -26,19 +27,23 @@ struct RowTree {
     std::uint64_t extent = 0;
   };
   std::vector<Node> nodes;
+  bool is_cut = false;  // there are more than RowTreeOptions::most_nodes
 };
 
 struct RowTreeOptions {
   bool callees = true;       // what a row calls; else who calls it
   bool with_callees = true;  // of the samples that a row stands in; else of those it is the leaf of
   double minimum_share = 0;  // of the section's extent: narrower nodes are cut, with all below them
-  std::uint32_t most_siblings = 0;  // the heaviest ones; 0: all
+  std::uint32_t most_siblings = 0;     // the heaviest ones; 0: all
+  std::uint32_t most_nodes = 100'000;  // of one tree
 };
 
 // The trees of a section's rows. With `callees` and `with_callees` a tree begins with the row, in
 // its outermost frame; those samples that the row is the leaf of have their whole stacks in it,
 // from the outermost caller, as perf shows them. Without `callees` it begins with the row in its
 // innermost frame. Rows that weigh less than the minimum have an empty tree.
+//
+// Time and memory grow with the nodes of the stacks, once for each owner that the keys distinguish.
 class RowTrees {
  public:
   // Keeps references to what it is given, which is what `section` was made of.
@@ -49,25 +54,47 @@ class RowTrees {
   [[nodiscard]] RowTree of(std::size_t row) const;
 
  private:
-  // Some samples of a row.
-  struct Part {
+  using Slices = std::vector<StackSlice>;
+  // Some samples of one owner.
+  struct OwnedStacks {
+    std::uint32_t owner = 0;
     WeighedStacks stacks;
-    std::vector<StackSlice> starts;  // where their trees begin
-    void add(const profile::SampleGroup& group, profile::NodeId start);
+  };
+  struct OwnedGroup {
+    std::uint32_t owner;
+    const profile::SampleGroup* group;
   };
   struct Samples {
-    Part leaf;   // that it is the leaf of
-    Part inner;  // that it stands in further out
+    WeighedStacks leaf;  // that the row is the leaf of
+    Slices leaf_starts;  // their leaves
+    Slices inner;        // that the row stands in further out, and where their trees begin
+    const WeighedStacks* of_inner = nullptr;
   };
-  // A frame of the stack at hand that belongs to a row.
-  struct Place {
-    std::uint32_t row;
-    profile::NodeId start;
+  // A frame of the stack at hand.
+  struct Step {
+    profile::NodeId node;
+    std::uint32_t row;  // in samples_; kNoRow where it has none
+    std::uint32_t
+        previous;  // in path_: the row's frame further out; kNoStep: this is the outermost
+    bool inlined;  // and no row of its own
   };
+  // The frame of a row that the stacks at hand begin at.
+  struct Open {
+    std::uint32_t step;       // in path_; kNoStep: the row is not in the stack at hand
+    std::uint32_t first = 0;  // of the owner's stacks
+  };
+  static constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNoStep = ~std::uint32_t{0};
 
   void choose_rows(const OverheadSection& section);
-  void add(const profile::SampleGroup& group);
-  void find_places(const profile::SampleGroup& group);
+  void add_all(const std::vector<OwnedGroup>& groups);
+  void add(const profile::SampleGroup& group, OwnedStacks& all);
+  void add_leaf(const profile::SampleGroup& group, std::uint32_t at);
+  void enter(profile::NodeId node, const OwnedStacks& all);
+  // Leaves all but the first `kept` frames of the stack at hand; `at` stacks of the owner are in.
+  void leave(std::size_t kept, std::uint32_t at);
+  // Ends the slice of a row at the stack `at`, and begins the next one at the stack `next`.
+  void cut(std::uint32_t row, std::uint32_t at, std::uint32_t step, std::uint32_t next);
 
   const profile::Profile& profile_;
   const OverheadOptions& options_;
@@ -76,10 +103,13 @@ class RowTrees {
   SortKeys keys_;
   OwnerNumbers owners_;
   std::vector<Samples> samples_;                           // of the rows with a tree
-  std::vector<std::uint32_t> numbers_;                     // by row: in samples_, plus 1; 0: none
+  std::vector<std::uint32_t> numbers_;                     // by row: in samples_, or kNoRow
   std::unordered_map<std::uint64_t, std::uint32_t> rows_;  // by owner and code: in samples_
   std::vector<bool> has_row_;                              // by code: some row is of it
-  std::vector<Place> places_;                              // reused
+  std::deque<OwnedStacks> stacks_;
+  std::vector<Step> path_;            // root first
+  std::vector<Open> open_;            // by row with a tree
+  std::vector<profile::NodeId> new_;  // reused
 };
 
 }  // namespace ringside::views

@@ -84,6 +84,13 @@ TEST(RowTrees, RecursionBeginsAtTheOutermostFrameOrTheInnermost) {
             "fib 8[fib 7[fib 5[=start 5] start 2] get 1[=fib 1[=start 1]]]");
 }
 
+TEST(RowTrees, SamplesThatEndAtARowAreNotAmongThoseBelowIt) {
+  const Profile profile = make_profile(
+      {{"s|r|a|b", 1}, {"s|r|a|r", 2}, {"s|r|a|x", 4}, {"s|r|a|x|y", 8}, {"s|r", 16}});
+  EXPECT_EQ(tree_of(profile, "r", how(true, true)),
+            "s 18[=r 18[a 2[=r 2]]] r 13[=a 13[x 12[y 8] b 1]]");
+}
+
 TEST(RowTrees, NarrowCallsAreCutButPartTheirCaller) {
   const Profile profile = make_profile({{"s|a|b", 98}, {"s|a|c", 1}, {"s|d", 1}});
   RowTreeOptions options = how(true, true);
@@ -97,6 +104,24 @@ TEST(RowTrees, TheHeaviestOfManyCalls) {
   RowTreeOptions options = how(true, true);
   options.most_siblings = 2;
   EXPECT_EQ(tree_of(profile, "s", options), "s 6[b 3 c 2]");
+}
+
+TEST(RowTrees, ALargeTreeIsCut) {
+  std::string deep = "f0";
+  for (int i = 1; i < 300; ++i) deep += "|f" + std::to_string(i);
+  const Profile profile = make_profile({{deep, 1}});
+  RowTreeOptions options = how(true, true);
+  options.most_nodes = 100;
+  const OverheadOptions usual;
+  const OverheadTable table = make_overhead(profile, usual);
+  const RowTrees trees(profile, usual, table.all, options);
+  std::size_t cut = 0;
+  for (std::size_t i = 0; i < table.all.rows.size(); ++i) {
+    const RowTree tree = trees.of(i);
+    EXPECT_LE(tree.nodes.size(), 100U);
+    cut += tree.is_cut ? 1 : 0;
+  }
+  EXPECT_EQ(cut, 201U);  // all above the innermost 100, and the leaf with its whole stack
 }
 
 TEST(RowTrees, EachOwnerHasItsOwn) {

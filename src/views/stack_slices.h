@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -53,7 +54,7 @@ class WeighedStacks {
   std::vector<std::uint64_t> extents_;    // the same; empty where no weight is negative
 };
 
-// Entries of WeighedStacks that go through one node of the tree of stacks.
+// Entries of WeighedStacks that go through one node of the tree of stacks: all, or some of them.
 struct StackSlice {
   profile::NodeId node = profile::kNoNode;
   std::uint32_t first = 0;
@@ -87,11 +88,11 @@ class SliceSteps {
  private:
   template <class Next>
   profile::Weight part(const StackSlice& slice, const WeighedStacks& stacks, Next&& next) const {
-    const std::uint32_t below = stacks.find(slice.first, slice.node + 1);
+    const std::uint32_t below = std::min(stacks.find(slice.first, slice.node + 1), slice.last);
     profile::NodeId child = slice.node + 1;
     for (std::uint32_t at = below; at < slice.last;) {
       child = child_above(stacks.stack(at), slice.node, child);
-      const std::uint32_t last = stacks.find(at, tree_[child].end);
+      const std::uint32_t last = std::min(stacks.find(at, tree_[child].end), slice.last);
       next(StackSlice{child, at, last});
       at = last;
     }

@@ -24,7 +24,7 @@ void ScriptVerb::add_options(App& app) {
       ->type_name("NAMES")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_reader_flags(app, settings_, "--source", "-c,--comm,--comms");
+  add_reader_flags(app, settings_);
 }
 
 void ScriptVerb::add_content(App& what) {

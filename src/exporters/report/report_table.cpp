@@ -65,11 +65,14 @@ class Table {
       make(number);
       if (options_.width != 0) cut(row_, layouts_, options_.width - kMark.size());
       RINGSIDE_TRY(write_row(row_, layouts_, sink));
-      if (trees == nullptr || number == choice_.shown.size()) continue;
-      const auto at = static_cast<std::size_t>(choice_.shown[number] - section_.rows.data());
-      RINGSIDE_TRY(
-          write_row_tree(profile_, section_, section_.rows[at], trees->of(at), options_, sink));
+      if (trees != nullptr && number != choice_.shown.size())
+        RINGSIDE_TRY(write_tree(*trees, *choice_.shown[number], sink));
     }
+    if (cut_ != 0)
+      RINGSIDE_TRY(sink.write(fmt::format(
+          "#\n# The trees of {} rows are not whole: a report has {} calls at most, and a tree {}. "
+          "Give --max-stack, or --percent-limit\n",
+          cut_, format_count(kMostCalls), format_count(options_.trees.most_nodes))));
     return sink.write("\n");
   }
 
@@ -86,6 +89,19 @@ class Table {
   }
 
  private:
+  static constexpr std::size_t kMostCalls = 1'000'000;
+
+  Result<void> write_tree(const views::RowTrees& trees, const OverheadRow& row, Sink& sink) {
+    if (calls_ >= kMostCalls) {
+      ++cut_;
+      return {};
+    }
+    const views::RowTree tree = trees.of(static_cast<std::size_t>(&row - section_.rows.data()));
+    calls_ += tree.nodes.size();
+    if (tree.is_cut) ++cut_;
+    return write_row_tree(profile_, section_, row, tree, options_, sink);
+  }
+
   void lay_out() {
     if (options_.width != 0)
       for (Layout& layout : layouts_) layout.width = layout.name.size();
@@ -238,6 +254,8 @@ class Table {
   RowChoice choice_;
   std::unordered_map<profile::Weight, std::string> percents_;
   Row row_;  // the one at hand
+  std::size_t calls_ = 0;
+  std::size_t cut_ = 0;  // rows whose tree is cut, or not there
 };
 
 }  // namespace

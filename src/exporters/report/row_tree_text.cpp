@@ -20,6 +20,7 @@ constexpr std::size_t kMargin = 12;      // before a tree
 constexpr std::size_t kFirstDashes = 3;  // before a row's only stack
 constexpr std::size_t kStep = 11;        // between two levels
 constexpr std::size_t kNarrowStep = 2;
+constexpr std::size_t kMostBars = 64;  // of levels further in, the outermost ones have no room
 
 // Writes the lines of one row. A level is a run of functions of which each leads to the next alone:
 // its first line has its share.
@@ -95,7 +96,7 @@ class TreeText {
   // last of its siblings: the caller says so.
   [[nodiscard]] std::string bars(const std::vector<Level>& open, std::size_t count) const {
     std::string text(margin_, ' ');
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = count > kMostBars ? count - kMostBars : 0; i < count; ++i) {
       text += open[i].goes_on ? '|' : ' ';
       text.append(step_ - 1, ' ');
     }
