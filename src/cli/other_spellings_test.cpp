@@ -34,5 +34,28 @@ TEST(OtherSpellings, OwnWordsStay) {
   ASSERT_TRUE(respell(none));
 }
 
+Words respelt(Words words) {
+  EXPECT_TRUE(respell(words));
+  return words;
+}
+
+TEST(OtherSpellings, ACallGraphMayHaveAModeOrNot) {
+  EXPECT_EQ(respelt({"report", "-g"}), (Words{"report", "--call-graph=graph"}));
+  EXPECT_EQ(respelt({"report", "-g", "caller,1", "x.data"}),
+            (Words{"report", "--call-graph=caller,1", "x.data"}));
+  EXPECT_EQ(respelt({"report", "-g", "x.data"}), (Words{"report", "--call-graph=graph", "x.data"}));
+  EXPECT_EQ(respelt({"report", "-gcallee"}), (Words{"report", "--call-graph=callee"}));
+  EXPECT_EQ(respelt({"report", "-ng", "x.data"}),
+            (Words{"report", "-n", "--call-graph=graph", "x.data"}));
+  EXPECT_EQ(respelt({"report", "--", "-g"}), (Words{"report", "--", "-g"}));
+  EXPECT_EQ(respelt({"record", "-g"}), (Words{"record", "-g"}));
+}
+
+TEST(OtherSpellings, ASeparatorIsNoLetter) {
+  EXPECT_EQ(respelt({"report", "-x,"}), (Words{"report", "--field-separator=,"}));
+  EXPECT_EQ(respelt({"report", "-xG"}), (Words{"report", "-xG"}));
+  EXPECT_EQ(respelt({"report", "-x"}), (Words{"report", "-x"}));
+}
+
 }  // namespace
 }  // namespace ringside::cli

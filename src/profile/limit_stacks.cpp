@@ -14,9 +14,11 @@ void limit_stacks(Profile& profile, std::size_t most) {
   std::vector<FrameId> frames;  // leaf first
   for (SampleGroup& group : profile.samples) {
     frames.clear();
-    for (NodeId id = group.stack; id != kNoNode && frames.size() < most;
-         id = profile.stacks[id].parent)
+    std::size_t kept = 0;
+    for (NodeId id = group.stack; id != kNoNode && kept < most; id = profile.stacks[id].parent) {
       frames.push_back(profile.stacks[id].frame);
+      if (!profile.frames[frames.back()].inlined) ++kept;
+    }
     group.stack = kNoNode;
     group.user_part = kNoNode;
     std::for_each(frames.rbegin(), frames.rend(),

@@ -6,8 +6,9 @@
 
 namespace ringside::profile {
 
-// Cuts each stack to its `most` innermost frames, 1 at least. Groups that are equal then are one;
-// where user code begins in a stack is not known afterwards (SampleGroup::user_part).
+// Cuts each stack to its `most` innermost functions, 1 at least, with what is inlined into these
+// and counts for none. Groups that are equal then are one; where user code begins in a stack is not
+// known afterwards (SampleGroup::user_part).
 void limit_stacks(Profile& profile, std::size_t most);
 
 }  // namespace ringside::profile

@@ -85,8 +85,8 @@ TEST(RowTrees, RecursionBeginsAtTheOutermostFrameOrTheInnermost) {
 }
 
 TEST(RowTrees, SamplesThatEndAtARowAreNotAmongThoseBelowIt) {
-  const Profile profile = make_profile(
-      {{"s|r|a|b", 1}, {"s|r|a|r", 2}, {"s|r|a|x", 4}, {"s|r|a|x|y", 8}, {"s|r", 16}});
+  const Profile profile =
+      make_profile({{"s|r|a|b", 1}, {"s|r|a|r", 2}, {"s|r|a|x", 4}, {"s|r|a|x|y", 8}, {"s|r", 16}});
   EXPECT_EQ(tree_of(profile, "r", how(true, true)),
             "s 18[=r 18[a 2[=r 2]]] r 13[=a 13[x 12[y 8] b 1]]");
 }
@@ -162,6 +162,14 @@ TEST(LimitStacks, KeepsTheInnermostFrames) {
   EXPECT_EQ(tree_of(profile, "s", how(true, true)), "s 1");
   EXPECT_EQ(profile.samples.size(), 2U);
   EXPECT_EQ(profile.all_frames, 11U);
+}
+
+TEST(LimitStacks, InlinedFunctionsBelongToTheOneThatHoldsThem) {
+  Profile profile = make_profile({{"s|a < spin < pause", 2}});
+  profile::limit_stacks(profile, 1);
+  OverheadOptions options;
+  options.inlined_rows = false;
+  EXPECT_EQ(tree_of(profile, "a", how(true, true), options), "a 2[=spin 2[=pause 2]]");
 }
 
 }  // namespace

@@ -68,7 +68,9 @@ std::vector<OverheadRow> SectionSum::take_rows() {
     row.kind = sum.kind;
     row.inlined = sum.inlined;
   }
-  std::erase_if(rows_, [](const OverheadRow& row) { return row.total == 0 && row.self == 0; });
+  std::erase_if(rows_, [](const OverheadRow& row) {
+    return row.total == 0 && row.self == 0 && row.self_samples == 0;
+  });
   return std::move(rows_);
 }
 

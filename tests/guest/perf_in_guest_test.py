@@ -200,6 +200,8 @@ def check_reports(reader, verdict):
         heads, others = perf_reports.compare(there, here, lambda name: names.get(name, name))
         calls = sum(map(len, here.trees.values()))
         print(f"  report {' '.join(choice)}: {len(here.rows)} rows and {calls} calls, {len(others)} of both differ")
+        if not calls:
+            failures.append(f"report {' '.join(choice)} has no trees")
         failures += [f"report {' '.join(choice)}: {line}" for line in heads + (others[:3] if len(others) > may_differ else [])]
     return failures
 

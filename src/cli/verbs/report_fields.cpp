@@ -140,6 +140,7 @@ Result<void> choose_data_columns(const ColumnChoice& choice, const profile::Prof
   options.overhead.sort = choice.children ? Sort::kTotal : Sort::kSelf;
   Columns columns(options);
   if (choice.fields.empty()) RINGSIDE_TRY(columns.add({"overhead", "children", "sample"}, ""));
+  if (choice.period) columns.add(ReportColumn::kPeriod);
   RINGSIDE_TRY(columns.add(choice.fields, "-F"));
   if (!choice.are_usual()) return columns.add(choice.sort, "--sort");
   return columns.add(profile.knows_processes ? usual_keys(profile) : Names{"symbol"}, "");

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kFoldedPercent = 0.5;  // rows below are one on a terminal
 constexpr double kTreePercent = 0.5;    // as in perf
-constexpr std::uint64_t kMostFrames = 1'000'000;
 
 }  // namespace
 
@@ -38,9 +37,10 @@ void ReportVerb::add_content(App& what) {
   Option* per_cpu = what.add_flag("--per-cpu", per_vcpu_, "A table for each vCPU, too");
   what.add_flag("--no-per-cpu", no_vcpus_, "No table for each vCPU (the default)")
       ->excludes(per_cpu);
-  what.add_flag("--header", header_, "Show the machine, the guest and the statistics first");
-  what.add_flag("--header-only", header_only_, "Show these alone");
-  what.add_flag("-v,--verbose", verbose_, "--header, and how frames were found");
+  text_only_ = {
+      what.add_flag("--header", header_, "Show the machine, the guest and the statistics first"),
+      what.add_flag("--header-only", header_only_, "Show these alone"),
+      what.add_flag("-v,--verbose", verbose_, "--header, and how frames were found")};
 }
 
 void ReportVerb::add_columns(App& columns) {
@@ -68,10 +68,11 @@ void ReportVerb::add_columns(App& columns) {
       ->excludes(no_children);
   columns.add_flag("-n,--show-nr-samples", columns_.samples, "Show how many samples a row has");
   columns.add_flag("--show-total-period", columns_.period, "Show the weight of a row's samples");
-  columns
-      .add_option("-t,--field-separator", separator_,
-                  "Write this between columns, and pad none; -x, is the same with a comma")
-      ->type_name("TEXT");
+  text_only_.push_back(
+      columns
+          .add_option("-t,--field-separator", separator_,
+                      "Write this between columns, and pad none; -x, is the same with a comma")
+          ->type_name("TEXT"));
   columns
       .add_option("-p,--parent", parent_,
                   "Functions that the key parent looks for, from the leaf outwards")
@@ -80,17 +81,22 @@ void ReportVerb::add_columns(App& columns) {
 }
 
 void ReportVerb::add_trees(App& trees) {
+  tree_options_ = {
+      trees
+          .add_option("-g,--call-graph", call_graph_,
+                      "The tree under each row: caller shows what it calls, callee who calls it, "
+                      "none leaves it out. Then the least share in percent, and how many calls to "
+                      "show at each place, as in caller,0.5,10 (default: caller,0.5; with "
+                      "--no-children callee,0.5)")
+          ->type_name("MODE")
+          ->expected(0, 1),
+      trees.add_flag("-G,--inverted", inverted_, "The same as -g caller")};
+  text_only_.insert(text_only_.end(), tree_options_.begin(), tree_options_.end());
   trees
-      .add_option("-g,--call-graph", call_graph_,
-                  "The tree under each row: caller shows what it calls, callee who calls it, none "
-                  "leaves it out. Then the least share in percent, and how many calls to show at "
-                  "each place, as in caller,0.5,10 (default: caller,0.5; with --no-children "
-                  "callee,0.5)")
-      ->type_name("MODE");
-  trees.add_flag("-G,--inverted", inverted_, "The same as -g caller");
-  trees.add_option("--max-stack", max_stack_, "Look at so many innermost functions of each stack")
+      .add_option("--max-stack", max_stack_,
+                  "Look at so many innermost functions of each stack (default: all)")
       ->type_name("N")
-      ->capture_default_str();
+      ->range(1u, 1000000u);
 }
 
 void ReportVerb::add_rows(App& rows) {
@@ -119,19 +125,16 @@ void ReportVerb::add_rows(App& rows) {
 
 Result<profile::Profile> ReportVerb::open() const {
   RINGSIDE_ASSIGN(auto profile, app::open_profile(settings_));
-  if (max_stack_ > kMostFrames)
-    return fail(ErrorCode::kUsage, "--max-stack {}: give {} at most", max_stack_, kMostFrames);
   if (max_stack_ != 0) profile::limit_stacks(profile, max_stack_);
   return profile;
 }
 
 // A table for programs: the same whether a terminal shows it or not.
 Result<void> ReportVerb::write_data(const profile::Profile& profile) const {
-  if (!call_graph_.empty() || inverted_ || header_ || header_only_ || verbose_)
-    return fail(ErrorCode::kUsage,
-                "--format {}: -g, -G, --header, --header-only and -v are for text", format_);
-  if (!separator_.empty())
-    return fail(ErrorCode::kUsage, "--format {}: -t and -x, are for text", format_);
+  for (const Option* const option : text_only_)
+    if (option->is_typed())
+      return fail(ErrorCode::kUsage, "--format {}: {} is for text", format_,
+                  option->names().front());
   if (format_ == "csv" && per_vcpu_)
     return fail(ErrorCode::kUsage,
                 "--format csv is one table: use --sort vcpu,symbol instead of --per-cpu");
@@ -189,6 +192,14 @@ Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
   options.width = screen_.width();
   options.may_leave_out_columns = columns_.are_usual();
   options.separator = separator_;
+  if (!separator_.empty()) {
+    if (options.call_graph && std::any_of(tree_options_.begin(), tree_options_.end(),
+                                          [](const Option* each) { return each->is_typed(); }))
+      return fail(ErrorCode::kUsage,
+                  "rows with a separator have no trees: leave out -g and -G, or -t");
+    options.call_graph = false;
+    options.minimum_percent = percent_limit_.value_or(0);
+  }
   return screen_.show([&](exporters::Sink& sink) -> Result<void> {
     RINGSIDE_TRY(header_ || header_only_ || verbose_
                      ? exporters::write_header(profile, sink, verbose_)
@@ -198,6 +209,8 @@ Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
 }
 
 Result<void> ReportVerb::run(const std::vector<std::string>&) {
+  if (lists_.are_wanted() && format_ != "text")
+    return fail(ErrorCode::kUsage, "--events and --build-ids are text: leave out --format");
   if (lists_.are_wanted()) return lists_.write(settings_, screen_, verbose_);
   RINGSIDE_ASSIGN(const auto profile, open());
   return format_ == "text" ? write_text(profile) : write_data(profile);

@@ -8,6 +8,8 @@
 
 namespace ringside::cli {
 
+class Option;
+
 class ReportVerb final : public Verb {
  public:
   [[nodiscard]] std::string name() const override { return "report"; }
@@ -51,8 +53,10 @@ class ReportVerb final : public Verb {
   bool no_vcpus_ = false;
   ColumnChoice columns_;
   std::string call_graph_;
+  std::vector<const Option*> tree_options_;
+  std::vector<const Option*> text_only_;  // options that a table for programs does not take
   bool inverted_ = false;
-  std::uint64_t max_stack_ = 0;
+  std::uint32_t max_stack_ = 0;
   std::optional<double> percent_limit_;
   std::size_t rows_ = 0;
   exporters::RowFilter filter_;

@@ -67,6 +67,9 @@ Result<void> add_text(std::string_view text, ScriptFields& fields) {
 }
 
 Result<void> check_needs(const ScriptFields& fields) {
+  if (std::none_of(kFields.begin(), kFields.end(),
+                   [&](const Field& each) { return fields.has(each.field); }))
+    return fail(ErrorCode::kUsage, "-F: no field is left; there are {}", script_field_names());
   const auto has = [&](ScriptField field) { return fields.has(field); };
   if (has(ScriptField::kSymOffset) && !has(ScriptField::kSym))
     return fail(ErrorCode::kUsage, "-F: symoff stands behind a function's name: add sym");

@@ -81,7 +81,7 @@ class Table {
     Row names;
     for (const Layout& layout : layouts_) names.add().text = layout.name;
     RINGSIDE_TRY(sink.write("# " + joined(names)));
-    for (std::size_t number = 0; number < choice_.shown.size(); ++number) {
+    for (std::size_t number = 0; number < count(); ++number) {
       make(number);
       RINGSIDE_TRY(sink.write(joined(row_)));
     }

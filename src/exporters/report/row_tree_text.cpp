@@ -20,7 +20,7 @@ constexpr std::size_t kMargin = 12;      // before a tree
 constexpr std::size_t kFirstDashes = 3;  // before a row's only stack
 constexpr std::size_t kStep = 11;        // between two levels
 constexpr std::size_t kNarrowStep = 2;
-constexpr std::size_t kMostBars = 64;  // of levels further in, the outermost ones have no room
+constexpr std::size_t kMostBars = 32;  // of levels further in, the outermost ones have no room
 
 // Writes the lines of one row. A level is a run of functions of which each leads to the next alone:
 // its first line has its share.

@@ -18,7 +18,10 @@ using views::OverheadSection;
 
 Result<void> write_rows(const Profile& profile, const OverheadSection& section,
                         const ReportOptions& options, Sink& sink) {
-  if (section.rows.empty()) return sink.write("# Nothing was running.\n\n");
+  if (section.rows.empty())
+    return sink.write(section.samples == 0
+                          ? "# Nothing was running.\n\n"
+                          : "# No sample has a function that --parent looks for.\n\n");
   std::optional<views::RowTrees> trees;
   if (options.call_graph && !section.vcpu)
     trees.emplace(profile, options.overhead, section, options.trees);

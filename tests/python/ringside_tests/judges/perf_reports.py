@@ -10,7 +10,7 @@ import re
 
 _HEAD = ("# Total Lost Samples: ", "# Samples: ", "# Event count (approx.): ")
 _SHARE = re.compile(r"^([ |]*)--(-?[\d.]+%)--(.*)$")
-_NAMELESS = re.compile(r"^(\[\S\] )?(0x[0-9a-f]+|[0-9a-f]{16}|[0-9a-f]+|<unknown\S*|\[user\]|\[unknown\]|\S*@plt)( \(inlined\))?$")
+_NAMELESS = re.compile(r"^(\[\S\] )?(0x[0-9a-f]+|[0-9a-f]{16}|0|<unknown\S*|\[user\]|\[unknown\]|\S*@plt)( \(inlined\))?$")
 KERNEL = "[kernel.kallsyms]"
 _ONLY = "---"  # before the first function that all stacks of a row have
 _MARK = re.compile(r"^\[(\S)\] ")
