@@ -26,6 +26,26 @@ show_progress() {
   [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
+# install_packages TARGET: script/bootstrap for the background, whose end await_packages waits for. Ctrl-C reaches it there
+# too, and what it prints then.
+install_packages() {
+  mkdir -p "${packages_log%/*}"
+  : >"$packages_log"
+  env --default-signal=INT script/bootstrap "$1" 2>&1 | tee -i "$packages_log" >&2
+}
+packages_log=build/packages.log
+
+# await_packages PROCESS: waits for the end of install_packages, and ends the script where it failed.
+await_packages() {
+  local status=0
+  wait "$1" || status=$?
+  [ $status -eq 0 ] || {
+    echo "${0##*/}: packages are missing, which ends it here (exit status $status, $packages_log):" >&2
+    tail -n 25 "$packages_log" >&2
+    exit 1
+  }
+}
+
 # fetch_guests [all]: downloads, in a process of its own, what the guest tests would download one after another: those of
 # cmake/ci_tests.cmake, or all but a few. Each test reports a missing download itself, and end_fetches all of them.
 fetch_guests() {
