@@ -24,6 +24,20 @@ set(RINGSIDE_LONG_UNITS
   kernel_image.Slide package.contents recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1 symbols.DebianKernels
   unwind.Programs.SingleStep.1 unwind.Programs.SingleStep.2 unwind_cases.Kernels.WrongReturnAddresses.2)
 
+# Suites that are a test each, which begins first; cmake/discover_suites.cmake groups others. Most take more than two
+# seconds with sanitizers.
+# The patterns in script/unit_tests.sh choose unwind_cases one by one.
+set(RINGSIDE_LONE_UNITS
+  app.LoopbackServerTest engines.GdbEngine engines.GuestHolds engines.Monitors engines.QemuRamTest
+  engines.RedoxRingsTest engines.RingSearchTest engines.StubsOfMigratedGuests exporters.Flamegraph exporters.JsonLines
+  guestos.AArch64Entries guestos.RootProcessesTest importers.FoldedRecording importers.GdbText
+  importers.JsonLinesImport importers.PerfDataRecords importers.PerfDataTest importers.PerfDataTimeOrder
+  importers.PerfScript importers.PprofTest importers.Speedscope recording.BlocksAhead recording.Bounds
+  recording.RoundTrip recording.Writer session.ReadsInStops session.RecorderTest session.SamplerTest session.ScanTest
+  symbols.DamagedTypes symbols.Kallsyms symbols.KernelCacheTest symbols.ListedImage symbols.MadeUpKernel
+  unwind.StackEndTest unwind_cases.UnwindCasesText unwind_cases.UnwindCasesTotals views.CallTree views.RecentFrees
+  views.SeriesTest)
+
 # Labels tests with a guest that CI leaves out.
 function(ringside_label_more)
   set_property(GLOBAL APPEND PROPERTY ringside_guest_tests ${ARGN})

@@ -1,5 +1,6 @@
-# Writes a file with a test of ctest's for each suite of a GoogleTest program: one process a suite, for
-# starting a program with sanitizers takes longer than most cases do.
+# Writes a file with tests of ctest's for the suites of a GoogleTest program: up to eight suites a process, for starting a
+# program with sanitizers takes longer than most suites do. A test's name has the names of its suites, so that `ctest -R
+# SUITE` finds it. Suites that take seconds, or that have parameters, are tests of their own.
 # The file that includes it sets ${limits}, with the time that they may take.
 #
 #   cmake -D PROGRAM=FILE -D PREFIX=NAME -D OUTPUT=FILE -P discover_suites.cmake
@@ -11,26 +12,44 @@ if(NOT suites)
   message(FATAL_ERROR "${PROGRAM} --gtest_list_tests names no suite")
 endif()
 set(tests)
-# add_suite(NAME SUITE [PROPERTIES as text])
-function(add_suite name suite)
+# add_suites(NAME FILTER [PROPERTIES as text])
+function(add_suites name filter)
   set(labels unit)
-  if(name IN_LIST RINGSIDE_LONG_UNITS OR suite MATCHES "Long$")
+  if(name IN_LIST RINGSIDE_LONG_UNITS OR filter MATCHES "Long[.][*]$")
     set(labels "unit;more")
   endif()
-  string(APPEND tests "add_test([==[${name}]==] \"${PROGRAM}\" \"--gtest_filter=${suite}.*\")
+  string(APPEND tests "add_test([==[${name}]==] \"${PROGRAM}\" \"--gtest_filter=${filter}\")
 set_tests_properties([==[${name}]==] PROPERTIES LABELS \"${labels}\" \${limits} ${ARGV2})
 ")
   set(tests "${tests}" PARENT_SCOPE)
 endfunction()
+# add_group(): one test of the suites in ${group}.
+function(add_group)
+  if(group)
+    list(JOIN group "+" names)
+    list(JOIN group ".*:" filter)
+    add_suites("${PREFIX}.${names}" "${filter}.*")
+    set(tests "${tests}" PARENT_SCOPE)
+  endif()
+endfunction()
+set(group)
 foreach(suite IN LISTS suites)
   string(REGEX REPLACE "[\n. ]" "" suite "${suite}")
   string(REPLACE "/" "." name "${PREFIX}.${suite}")
   if(suite MATCHES "/")
     # A suite with parameters, which may be many, runs in two halves, side by side.
-    add_suite(${name}.1 ${suite} "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0\"")
-    add_suite(${name}.2 ${suite} "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1\"")
+    add_suites(${name}.1 ${suite}.* "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0\"")
+    add_suites(${name}.2 ${suite}.* "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1\"")
+  elseif(name IN_LIST RINGSIDE_LONG_UNITS OR name IN_LIST RINGSIDE_LONE_UNITS OR suite MATCHES "Long$")
+    add_suites(${name} ${suite}.* "COST 10") # begun first
   else()
-    add_suite(${name} ${suite})
+    list(APPEND group ${suite})
+    list(LENGTH group length)
+    if(length EQUAL 8)
+      add_group()
+      set(group)
+    endif()
   endif()
 endforeach()
+add_group()
 file(WRITE ${OUTPUT} "${tests}")
