@@ -164,7 +164,7 @@ class Launch(launch_case.LaunchCase):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self.assertEqual(process.returncode, NOT_RECORDED, said.read_text())
-        self.assertRegex(said.read_text(), "no QEMU|before a QEMU|saw a QEMU; .* process [0-9]+, runs on")
+        self.assertRegex(said.read_text(), "no QEMU|before a QEMU|before it started a QEMU|saw a QEMU; .* process [0-9]+, runs on")
 
 
 if __name__ == "__main__":
