@@ -100,7 +100,8 @@ def check_halves(options, recording, deadline, found):
 def check_only(options, folder, deadline, flag, part, found):
     """A recording of only the kernel or only user code: what is left out is skipped, not failed."""
     recording, _ = record(options, folder, deadline, max(options.seconds / 3, LEAST_SECONDS), flag)
-    report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", *report_totals.OPTIONS, "-i",
+                              str(recording))
     stacks = stacks_of(options, recording, deadline)
     found.add(*report_totals.check(report, stacks))
     numbers = report_totals.statistics(report)

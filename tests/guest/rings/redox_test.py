@@ -182,7 +182,8 @@ def run(options, folder, deadline):
         failures.append(f"samples are of the vCPUs {sorted(vcpus)}, and {options.cpus} work")
     if options.truth.stem == "user" and options.way == "live":
         failures += check_names(options, recording, deadline)
-    text = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    text = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", *report_totals.OPTIONS, "-i",
+                              str(recording))
     failures += check_shares(options, folded.without(legal_stacks.DRAIN_DAEMON, stacks)) + report_totals.check(text, stacks)
     failures += check_text(options, recording, folder, deadline, stacks)
     return "; ".join(failures)

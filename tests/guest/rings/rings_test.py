@@ -71,7 +71,8 @@ def record_drained(options, folder, deadline):
 
 
 def header(options, recording, deadline):
-    return launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    return launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", *report_totals.OPTIONS, "-i",
+                              str(recording))
 
 
 def profile_of(options, recording, deadline, *more):
