@@ -58,11 +58,12 @@ Result<void> ScriptVerb::run(const std::vector<std::string>&) {
   options_.symbols = {symbols_.begin(), symbols_.end()};
   RINGSIDE_ASSIGN(const auto opened, app::open_details(settings_));
   std::uint64_t samples = 0;
-  RINGSIDE_TRY(screen_.show([&](exporters::Sink& sink) -> Result<void> {
+  const auto write = [&](exporters::Sink& sink) -> Result<void> {
     if (header_) RINGSIDE_TRY(exporters::write_header(opened->profile->profile(), sink));
     RINGSIDE_ASSIGN(samples, exporters::write_script(*opened->profile, options_, sink));
     return {};
-  }));
+  };
+  RINGSIDE_TRY(screen_.show(write));
   for (const std::string& warning :
        opened->recording.symbols.warnings(!opened->profile->profile().is_whole()))
     app::say("ringside: " + warning);
