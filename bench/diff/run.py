@@ -13,10 +13,9 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-from ringside_tests.harness import launched, machine, two_builds
+from ringside_tests.harness import launched, machine, measured, two_builds
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SURE = ("grew", "shrank", "new", "gone")
@@ -82,17 +81,7 @@ def run(options, folder):
 def main():
     options = parse_options()
     machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-diff-") as temporary:
-        folder = options.keep or pathlib.Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            result = run(options, folder)
-        except (launched.Failed, OSError, subprocess.CalledProcessError) as error:
-            print(f"FAILED: {error}")
-            return 1
-        if options.out:
-            options.out.write_text(json.dumps(result, indent=1))
-    return 0
+    return measured.exit_status(run, options, "diff", launched.Failed)
 
 
 if __name__ == "__main__":

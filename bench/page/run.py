@@ -14,15 +14,13 @@ elements of the page.
 Exit status: 0 done, 1 failed, 2 wrong usage, 77 there is no Chromium.
 """
 import argparse
-import json
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 
 import stacks
-from ringside_tests.harness import machine, webdriver
+from ringside_tests.harness import machine, measured, webdriver
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
@@ -123,17 +121,7 @@ def main():
         print("skipped: needs Debian's packages chromium and chromium-driver")
         return SKIPPED
     machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-page-") as temporary:
-        folder = options.keep or pathlib.Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            result = run(options, folder)
-        except (OSError, subprocess.CalledProcessError, webdriver.WebDriverError) as error:
-            print(f"FAILED: {error}")
-            return 1
-        if options.out:
-            options.out.write_text(json.dumps(result, indent=1))
-    return 0
+    return measured.exit_status(run, options, "page", webdriver.WebDriverError)
 
 
 if __name__ == "__main__":

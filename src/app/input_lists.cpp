@@ -38,8 +38,7 @@ Result<void> write_events(const PerfHeadLists& lists, bool detail, exporters::Si
 
 Result<void> write_build_ids(const PerfHeadLists& lists, exporters::Sink& sink) {
   for (const PerfHeadLists::BuildId& each : lists.build_ids)
-    RINGSIDE_TRY(
-        sink.write(fmt::format("{:<40} {}\n", hex_text(each.id), printable_line(each.path))));
+    RINGSIDE_TRY(sink.write(exporters::build_id_line(each.id, printable_line(each.path))));
   return {};
 }
 

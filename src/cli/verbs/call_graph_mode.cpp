@@ -4,7 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <vector>
+
+#include "base/split.h"
 
 namespace ringside::cli {
 namespace {
@@ -24,16 +25,6 @@ constexpr std::array<Refused, 7> kRefused = {
      {"period", "the column period has weights"},
      {"count", "the column sample has counts"},
      {"branch", "samples have no branch records"}}};
-
-std::vector<std::string_view> parts_of(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 const Refused* refused(std::string_view word) {
   const auto it = std::find_if(kRefused.begin(), kRefused.end(),
@@ -69,7 +60,7 @@ Result<void> take_number(double number, const std::string& text, bool& has_limit
 }  // namespace
 
 bool is_call_graph_mode(std::string_view word) {
-  const std::string_view first = parts_of(word).front();
+  const std::string first = split(word, ',').front();
   return refused(first) != nullptr ||
          std::find(kWords.begin(), kWords.end(), first) != kWords.end() ||
          number_of(first).has_value();
@@ -78,7 +69,7 @@ bool is_call_graph_mode(std::string_view word) {
 Result<CallGraphMode> parse_call_graph_mode(const std::string& text) {
   CallGraphMode mode;
   bool has_limit = false;
-  for (const std::string_view word : parts_of(text)) {
+  for (const std::string& word : split(text, ',')) {
     if (word == "none")
       mode.is_wanted = false;
     else if (word == "caller" || word == "callee")

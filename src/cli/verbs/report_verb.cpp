@@ -9,6 +9,7 @@
 #include "exporters/report/data_report.h"
 #include "exporters/report/text_report.h"
 #include "profile/limit_stacks.h"
+#include "views/sort_keys.h"
 
 namespace ringside::cli {
 namespace {
@@ -150,14 +151,11 @@ Result<void> ReportVerb::write_data(const profile::Profile& profile) const {
 
 Result<void> ReportVerb::set_options(const profile::Profile& profile,
                                      exporters::ReportOptions& options) const {
-  const auto& keys = options.overhead.keys;
-  const auto has = [&](views::SortKey key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
-  };
-  const bool has_symbol = has(views::SortKey::kSymbol);
+  const views::SortKeys keys(options.overhead.keys);
+  const bool has_symbol = keys.has(views::SortKey::kSymbol);
   if (!has_symbol && !(filter_.symbols.empty() && filter_.part_of_symbol.empty()))
     return fail(ErrorCode::kUsage, "-S and --symbol-filter need the key symbol in --sort or -F");
-  if (!has_symbol && !has(views::SortKey::kDso) && !filter_.images.empty())
+  if (!has_symbol && !keys.has(views::SortKey::kDso) && !filter_.images.empty())
     return fail(ErrorCode::kUsage, "-d needs the key dso or symbol in --sort or -F");
   options.filter = filter_;
   options.overhead.only_with_parent = only_with_parent_;
@@ -188,7 +186,8 @@ Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
   RINGSIDE_TRY(choose_columns(columns_, profile, options));
   RINGSIDE_TRY(set_options(profile, options));
   RINGSIDE_TRY(set_trees(profile, options));
-  options.minimum_percent = percent_limit_.value_or(screen_.is_terminal() ? kFoldedPercent : 0);
+  const bool folds = screen_.is_terminal() && separator_.empty();
+  options.minimum_percent = percent_limit_.value_or(folds ? kFoldedPercent : 0);
   options.width = screen_.width();
   options.may_leave_out_columns = columns_.are_usual();
   options.separator = separator_;
@@ -198,7 +197,6 @@ Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
       return fail(ErrorCode::kUsage,
                   "rows with a separator have no trees: leave out -g and -G, or -t");
     options.call_graph = false;
-    options.minimum_percent = percent_limit_.value_or(0);
   }
   return screen_.show([&](exporters::Sink& sink) -> Result<void> {
     RINGSIDE_TRY(header_ || header_only_ || verbose_

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -83,13 +84,17 @@ Result<void> write_event_list(recording::Reader& reader, bool detail, Sink& sink
   return {};
 }
 
+std::string build_id_line(const std::vector<std::byte>& build_id, const std::string& path) {
+  return fmt::format("{:<40} {}\n", hex_text(build_id), path);
+}
+
 Result<void> write_build_ids(recording::Reader& reader, Sink& sink) {
   ImageLister lister;
   RINGSIDE_TRY(reader.for_each(lister));
   std::set<std::string> written;
   for (const recording::ImageInfo& image : lister.images()) {
     if (image.build_id.empty()) continue;
-    const std::string line = fmt::format("{:<40} {}\n", hex_text(image.build_id), dso_name(image));
+    const std::string line = build_id_line(image.build_id, dso_name(image));
     if (written.insert(line).second) RINGSIDE_TRY(sink.write(line));
   }
   return {};
