@@ -106,7 +106,7 @@
   function search(text) {
     const isSame = text === query.text;
     query = findNames(names, text);
-    if (!isSame) draw(false);
+    if (!isSame) painter.mark();
     input.classList.toggle('bad', query.error !== '');
     svg.classList.toggle('searching', text !== '');
     showMatched();

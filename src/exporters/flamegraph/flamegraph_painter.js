@@ -1,5 +1,6 @@
 // Draws a part of the frames into the page: those with room for a letter as elements, the others of a pixel or more as
-// parts of one path for each colour. An attribute is only written where it changes: that is what takes time.
+// parts of one path for each colour. Those that a search has found are drawn once more, over the others. An attribute
+// is only written where it changes: that is what takes time.
 function framePainter(svg, frames) {
   const group = svg.querySelector('#frames'), thinGroup = svg.querySelector('#thin');
   const layout = function (name) { return Number(svg.dataset[name]); };
@@ -8,7 +9,7 @@ function framePainter(svg, frames) {
   const TOP = layout('framesTop'), HEIGHT = layout('frameHeight'), GAP = layout('frameGap'), DEPTH = layout('depth');
   const THIN_GAP = layout('thinGap'), ROUNDING = 1e-6;
   const byElement = new Map(), paths = new Map();
-  let shown = [], solid = frames.filter(function (f) { return f.solid; }), atTop = false;
+  let shown = [], thin = [], solid = frames.filter(function (f) { return f.solid; }), atTop = false;
 
   function create(parent, tag) { return parent.appendChild(document.createElementNS(svg.namespaceURI, tag)); }
 
@@ -55,32 +56,44 @@ function framePainter(svg, frames) {
 
   function rowTop(f) { return TOP + (atTop ? f.d : DEPTH - f.d) * HEIGHT; }
 
-  // One path for each colour, and one for what a search has found.
-  function drawThin(thin) {
-    const outlines = new Map();
+  function makePath(kind, next) {
+    const path = document.createElementNS(svg.namespaceURI, 'path');
+    path.setAttribute('class', kind);
+    create(path, 'title');
+    return thinGroup.insertBefore(path, next);
+  }
+
+  function drawThin() {
+    const outlines = new Map(), bottom = 'v' + (HEIGHT - GAP) + 'h-';
     for (const f of thin) {
-      const name = isHit(f) ? 'match' : f.kind, wide = (f.pixels - THIN_GAP).toFixed(2);
-      const outline = 'M' + (MARGIN + f.left).toFixed(2) + ' ' + rowTop(f) + 'h' + wide + 'v' + (HEIGHT - GAP) + 'h-' + wide + 'z';
-      if (outlines.has(name)) outlines.get(name).push(outline); else outlines.set(name, [outline]);
+      const wide = (f.pixels - THIN_GAP).toFixed(2);
+      f.outline = 'M' + (MARGIN + f.left).toFixed(2) + ' ' + rowTop(f) + 'h' + wide + bottom + wide + 'z';
+      if (outlines.has(f.kind)) outlines.get(f.kind).push(f.outline); else outlines.set(f.kind, [f.outline]);
     }
-    for (const name of outlines.keys()) {
-      if (paths.has(name)) continue;
-      const path = create(thinGroup, 'path');
-      path.setAttribute('class', name);
-      create(path, 'title');
-      paths.set(name, path);
-    }
-    for (const [name, path] of paths) write(path, 'd', (outlines.get(name) || []).join(''));
+    for (const kind of outlines.keys()) if (!paths.has(kind)) paths.set(kind, makePath(kind, found));
+    for (const [kind, path] of paths) write(path, 'd', (outlines.get(kind) || []).join(''));
+    drawFound();
+  }
+
+  function drawFound() {
+    write(found, 'd', thin.filter(isHit).map(function (f) { return f.outline; }).join(''));
+  }
+
+  // Shows what a search has found, where the frames stand as they did.
+  function mark() {
+    solid.forEach(dress);
+    drawFound();
   }
 
   // `view`: the weight that fills the picture, from x on. Frames on a narrow frame are as narrow. `raised`: a frame
   // that gets an element in any case.
   function draw(view, width, rootsAtTop, labels, raised) {
-    const full = width - 2 * MARGIN, scale = full / view.w, before = solid, thin = [];
+    const full = width - 2 * MARGIN, scale = full / view.w, before = solid;
     atTop = rootsAtTop;
     for (const f of shown) f.shown = false;
     for (const f of before) f.shown = f.solid = false;
     shown = [];
+    thin = [];
     for (let i = 0; i < frames.length;) {
       const f = frames[i];
       const left = Math.max((f.x - view.x) * scale, 0), right = Math.min((f.x + f.w - view.x) * scale, full);
@@ -94,7 +107,7 @@ function framePainter(svg, frames) {
       shown.push(f);
       ++i;
     }
-    drawThin(thin);
+    drawThin();
     solid = shown.filter(function (f) { return f.solid; });
     for (const f of before) if (!f.solid) f.g.remove();
     for (let i = solid.length - 1, next = null; i >= 0; next = solid[i--].g)
@@ -114,11 +127,12 @@ function framePainter(svg, frames) {
 
   // The element whose tooltip is that of the frame, or null.
   function titleOf(f) {
-    const element = f.solid ? f.g : f.shown && paths.get(isHit(f) ? 'match' : f.kind);
+    const element = f.solid ? f.g : f.shown && (isHit(f) ? found : paths.get(f.kind));
     return element ? element.firstChild : null;
   }
 
   for (const f of solid) byElement.set(f.g, f);
   thinGroup.replaceChildren();
-  return { draw: draw, frameAt: frameAt, titleOf: titleOf, shown: function () { return shown; } };
+  const found = makePath('match', null);
+  return { draw: draw, mark: mark, frameAt: frameAt, titleOf: titleOf, shown: function () { return shown; } };
 }
