@@ -87,14 +87,17 @@ Result<void> read_on(std::uint64_t start, bool up, const ScanReach& reach, Virtu
 }
 
 // Chunks that lie side by side become one piece.
-MappedMemory joined(MappedMemory memory) {
+MappedMemory joined(MappedMemory chunks) {
   MappedMemory pieces;
-  for (auto& [at, chunk] : memory) {
-    const auto last = pieces.empty() ? pieces.end() : std::prev(pieces.end());
-    if (last != pieces.end() && last->first + last->second.size() == at)
-      last->second.insert(last->second.end(), chunk.begin(), chunk.end());
-    else
-      pieces.emplace(at, std::move(chunk));
+  for (auto first = chunks.begin(); first != chunks.end();) {
+    std::size_t size = 0;
+    auto end = first;
+    for (; end != chunks.end() && end->first == first->first + size; ++end)
+      size += end->second.size();
+    std::vector<std::byte>& piece = pieces[first->first];
+    piece.reserve(size);
+    for (; first != end; ++first)
+      piece.insert(piece.end(), first->second.begin(), first->second.end());
   }
   return pieces;
 }
