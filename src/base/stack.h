@@ -75,16 +75,19 @@ enum class StopReason : std::uint8_t {
   kNoRegisters,   // no pc or stack pointer of the code
   kGuessed,       // reached an end, but by way of a frame that was guessed
   kLostRegister,  // the rule needs a register whose value is not known in this frame
+  kNotCopied,     // it goes on on a stack of which the capture has no copy
 };
-inline constexpr std::size_t kStopReasonCount = 13;
+inline constexpr std::size_t kStopReasonCount = 14;
+inline constexpr StopReason kLastStopReason{kStopReasonCount - 1};
 
 constexpr bool is_complete(StopReason reason) { return reason <= StopReason::kFirmware; }
 
 constexpr const char* name_of(StopReason reason) {
   constexpr const char* kNames[kStopReasonCount] = {
-      "end of stack",      "reached user mode", "user code",          "firmware",      "truncated",
-      "unreadable memory", "no unwind rule",    "bad return address", "not advancing", "too deep",
-      "no registers",      "guessed frame",     "register not known"};
+      "end of stack",       "reached user mode", "user code",      "firmware",
+      "truncated",          "unreadable memory", "no unwind rule", "bad return address",
+      "not advancing",      "too deep",          "no registers",   "guessed frame",
+      "register not known", "stack not copied"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -108,7 +111,7 @@ struct Stack {
   std::vector<Frame> frames;
   StopReason stop = StopReason::kNoRegisters;
   GuestVirt stopped_at;                   // the pc, or the memory, that ended the walk
-  std::optional<StackLink> missing_link;  // set with kTruncated where another stack was not copied
+  std::optional<StackLink> missing_link;  // set with kNotCopied where that stack's slot was found
   HookedReturns hooked_returns = HookedReturns::kNone;
 };
 

@@ -69,7 +69,8 @@ struct NameFacts {
 // A walk broke off at some code, since nothing says where its caller is.
 constexpr bool lacks_rule(StopReason reason) {
   return !is_complete(reason) && reason != StopReason::kTruncated &&
-         reason != StopReason::kNoRegisters && reason != StopReason::kTooDeep;
+         reason != StopReason::kNotCopied && reason != StopReason::kNoRegisters &&
+         reason != StopReason::kTooDeep;
 }
 
 // Where walks of one part of the stacks broke off in one function, for want of a rule.

@@ -246,6 +246,10 @@ void truncated(StackFacts& stacks) {
   break_off<kIsUser>(stacks, StopReason::kTruncated);
 }
 template <bool kIsUser>
+void not_copied(StackFacts& stacks) {
+  break_off<kIsUser>(stacks, StopReason::kNotCopied);
+}
+template <bool kIsUser>
 void without_registers(StackFacts& stacks) {
   break_off<kIsUser>(stacks, StopReason::kNoRegisters);
 }
@@ -294,6 +298,7 @@ void nearly_all_known(StackFacts& stacks) { stacks.unwound = 1000; }
 
 constexpr Case<StackFacts> kBrokenCases[] = {
     {"kernel-copied-in-part", truncated<false>, nearly_all_complete},
+    {"kernel-not-copied", not_copied<false>, nearly_all_complete},
     {"kernel-as-recorded", as_recorded<false>, by_ringside},
     {"kernel-without-registers", without_registers<false>, filtered},
     {"kernel-without-frames", without_frames<false>, nearly_all_complete},
@@ -308,6 +313,7 @@ constexpr Case<StackFacts> kBrokenCases[] = {
     {"kernel-without-file", without_file<false>,
      [](StackFacts& stacks) { stacks.places[0].has_file = true; }},
     {"user-copied-in-part", truncated<true>, filtered},
+    {"user-not-copied", not_copied<true>, filtered},
     {"user-as-recorded", as_recorded<true>, by_ringside},
     {"user-without-registers", without_registers<true>, nearly_all_complete},
     {"user-without-frames", without_frames<true>, filtered},

@@ -19,6 +19,7 @@ bool matters(std::uint64_t part, std::uint64_t all) { return part * 100 > all * 
 // Causes of a broken stack; the advice depends on these alone.
 enum class Cause {
   kCopy,       // the stack is longer than what was copied of it
+  kNoCopy,     // nothing was copied of the stack that it goes on on
   kRegisters,  // nothing to begin with
   kDepth,      // of_cut_stacks() has sentences for these
   kRules,      // where the caller is cannot be found out
@@ -27,6 +28,7 @@ enum class Cause {
 Cause cause_of(StopReason reason) {
   if (lacks_rule(reason)) return Cause::kRules;
   if (reason == StopReason::kTruncated) return Cause::kCopy;
+  if (reason == StopReason::kNotCopied) return Cause::kNoCopy;
   return reason == StopReason::kTooDeep ? Cause::kDepth : Cause::kRegisters;
 }
 
@@ -100,10 +102,23 @@ Sentences copied_in_part(const StackFacts& stacks) {
              "most of these are longer than the copied part: record with a larger --stack-bytes")};
 }
 
+template <Part part>
+bool is_not_copied(const StackFacts& stacks) {
+  return is(stacks, part, Cause::kNoCopy) && stacks.depth_limit;
+}
+template <Part part>
+Sentences not_copied(const StackFacts& stacks) {
+  return {broken(stacks, part,
+                 "most of these go on on a stack that was not copied: the first samples show where "
+                 "it is, and later ones have it; record for longer")};
+}
+
 // A guest, or another profiler, has walked them: how is not known.
 template <Part part>
 bool is_as_recorded(const StackFacts& stacks) {
-  return !stacks.depth_limit && (is(stacks, part, Cause::kRules) || is(stacks, part, Cause::kCopy));
+  return !stacks.depth_limit &&
+         (is(stacks, part, Cause::kRules) || is(stacks, part, Cause::kCopy) ||
+          is(stacks, part, Cause::kNoCopy));
 }
 template <Part part>
 Sentences as_recorded(const StackFacts& stacks) {
@@ -231,6 +246,7 @@ Sentences of_no_process(const StackFacts& stacks, const char* advice) {
 
 constexpr Finding<StackFacts> kOfBrokenStacks[] = {
     {"kernel-copied-in-part", is_copied_in_part<Part::kKernel>, copied_in_part<Part::kKernel>},
+    {"kernel-not-copied", is_not_copied<Part::kKernel>, not_copied<Part::kKernel>},
     {"kernel-as-recorded", is_as_recorded<Part::kKernel>, as_recorded<Part::kKernel>},
     {"kernel-without-registers", has_no_registers<Part::kKernel>, without_registers<Part::kKernel>},
     {"kernel-without-frames", has_no_frames<Part::kKernel>, without_frames<Part::kKernel>},
@@ -240,6 +256,7 @@ constexpr Finding<StackFacts> kOfBrokenStacks[] = {
     {"kernel-without-tables", ends_without_tables<Part::kKernel>, kernel_without_tables},
     {"kernel-without-file", ends_without_file<Part::kKernel>, kernel_without_file},
     {"user-copied-in-part", is_copied_in_part<Part::kUser>, copied_in_part<Part::kUser>},
+    {"user-not-copied", is_not_copied<Part::kUser>, not_copied<Part::kUser>},
     {"user-as-recorded", is_as_recorded<Part::kUser>, as_recorded<Part::kUser>},
     {"user-without-registers", has_no_registers<Part::kUser>, without_registers<Part::kUser>},
     {"user-without-frames", has_no_frames<Part::kUser>, without_frames<Part::kUser>},

@@ -69,8 +69,7 @@ SampleInfo sample_info(std::size_t n) {
 }
 
 Stack stack(std::size_t n) {
-  Stack stack =
-      make_stack({0xffffffff81000000 + n, 0xffffffff82000000}, nth(n, StopReason::kLostRegister));
+  Stack stack = make_stack({0xffffffff81000000 + n, 0xffffffff82000000}, nth(n, kLastStopReason));
   stack.stopped_at = {0x3000 + n};
   stack.frames[0].source = nth(n, FrameSource::kGuestsWalk);
   stack.frames[0].kind = nth(n, kLastFrameKind);
@@ -196,9 +195,8 @@ void write_everything(const std::filesystem::path& path) {
 std::string old_samples() {
   std::string records;
   for (std::size_t n = 0; n < kStopReasonCount; ++n)
-    records +=
-        testing::old_sample_record(sample_info(n), nth(n, kLastWeightUnit),
-                                   {{1, nth(n, StopReason::kLostRegister), {0x3000 + n}, {}}});
+    records += testing::old_sample_record(sample_info(n), nth(n, kLastWeightUnit),
+                                          {{1, nth(n, kLastStopReason), {0x3000 + n}, {}}});
   return records;
 }
 
@@ -395,7 +393,7 @@ TEST_F(Schema, TheReaderGivesTheSamplesOfVersion1) {
     EXPECT_EQ(source->values.front().unit, nth(n, kLastWeightUnit));
     ASSERT_EQ(seen.samples[n].stacks.size(), 1u);
     EXPECT_EQ(seen.samples[n].stacks[0].node, kLostStack) << "it has no nodes";
-    EXPECT_EQ(seen.samples[n].stacks[0].stop, nth(n, StopReason::kLostRegister));
+    EXPECT_EQ(seen.samples[n].stacks[0].stop, nth(n, kLastStopReason));
   }
   EXPECT_EQ(seen.sources.front(), cpu_source(every_field()));
 }

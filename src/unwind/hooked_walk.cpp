@@ -64,7 +64,7 @@ std::optional<Stop> HookedWalk::restore(const MachineState& left, MachineState& 
     if (records == nullptr)
       return hook->records == ReturnHook::Records::kNone
                  ? Stop{StopReason::kBadAddress, caller.pc()}
-                 : Stop{.reason = StopReason::kTruncated,
+                 : Stop{.reason = StopReason::kNotCopied,
                         .at = caller.pc(),
                         .hooked_returns = HookedReturns::kNotCopied};
     const auto found = find(*records, left, caller);

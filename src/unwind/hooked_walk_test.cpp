@@ -122,7 +122,7 @@ TEST_F(HookedWalkTest, NoMoreThanWereCopiedAreRead) {
 TEST_F(HookedWalkTest, AskForRecordsThatWereNotCopied) {
   const Stack stack = unwind();
   EXPECT_EQ(stack.frames.size(), 1u);
-  EXPECT_EQ(stack.stop, StopReason::kTruncated);
+  EXPECT_EQ(stack.stop, StopReason::kNotCopied);
   EXPECT_EQ(stack.hooked_returns, HookedReturns::kNotCopied);
   // Where no recipe copies them, nothing is to be asked for.
   const Stack without = unwind(ReturnHook::Records::kNone);

@@ -54,7 +54,8 @@ const wire::MemoryPiece* StackMemory::link_at(GuestVirt address) const {
   return nullptr;
 }
 
-Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
+Miss StackMemory::explain(GuestVirt address, GuestVirt slot,
+                          std::optional<GuestVirt> position) const {
   const bool leads_away = slot.value != 0 && address - slot >= kSameStackBytes;
   const wire::MemoryPiece* below = nullptr;  // the nearest piece of a stack below the address
   for (const wire::MemoryPiece& piece : capture_.pieces) {
@@ -68,8 +69,10 @@ Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
     return {asked ? StopReason::kUnreadable : StopReason::kTruncated, address, std::nullopt};
   }
   if (leads_away && is_kernel_pointer(address, arch::roles_of(capture_.arch).pointer_size))
-    return {StopReason::kTruncated, address, StackLink{slot, address}};
-  return {StopReason::kUnreadable, address, std::nullopt};
+    return {StopReason::kNotCopied, address, StackLink{slot, address}};
+  // A pointer that leads anywhere shows no stack.
+  const bool is_own_stack = position && address - *position < wire::kMaxStackBytes;
+  return {is_own_stack ? StopReason::kNotCopied : StopReason::kUnreadable, address, std::nullopt};
 }
 
 }  // namespace ringside::unwind

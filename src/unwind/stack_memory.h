@@ -34,8 +34,9 @@ class StackMemory {
   [[nodiscard]] std::optional<std::uint64_t> read(GuestVirt address, std::size_t size) const;
 
   // Says why `address` cannot be read. `slot` is where the pointer to that stack was loaded from, 0
-  // if it was not loaded.
-  [[nodiscard]] Miss explain(GuestVirt address, GuestVirt slot) const;
+  // if it was not loaded; `position` the frame's stack pointer, nothing where that is not known.
+  [[nodiscard]] Miss explain(GuestVirt address, GuestVirt slot,
+                             std::optional<GuestVirt> position = std::nullopt) const;
 
   // Whether both addresses lie in one copied piece, or both in none.
   [[nodiscard]] bool same_piece(GuestVirt a, GuestVirt b) const {

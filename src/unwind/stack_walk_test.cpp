@@ -107,7 +107,7 @@ TEST_F(StackWalk, AValueIsNoMemory) {
   constexpr std::uint64_t kLow = 0x1000;  // near the address 0 that such a piece has
   start(at("leaf"), kLow);
   piece(0, {in_caller()}, wire::PieceKind::kValue);
-  EXPECT_EQ(unwind().stop, StopReason::kUnreadable);
+  EXPECT_EQ(unwind().stop, StopReason::kNotCopied);
   start(at("leaf"), 0);
   EXPECT_EQ(unwind().frames.size(), 1u);
 }
@@ -156,7 +156,7 @@ TEST_F(StackWalk, LinkToAStackThatWasNotCopiedIsNamed) {
   piece(kStack + 56, {kOtherStack}, wire::PieceKind::kStackLink);
   const Stack stack = unwind();
   EXPECT_EQ(stack.frames.size(), 3u);
-  EXPECT_EQ(stack.stop, StopReason::kTruncated);
+  EXPECT_EQ(stack.stop, StopReason::kNotCopied);
   ASSERT_TRUE(stack.missing_link);
   EXPECT_EQ(stack.missing_link->slot.value, kStack + 56);
   EXPECT_EQ(stack.missing_link->target.value, kOtherStack + 40);
@@ -336,7 +336,7 @@ TEST_F(StackWalk, GivesUpBehindAnInterrupt) {
   EXPECT_EQ(fast.frames.size(), 3u);
   EXPECT_EQ(fast.frames[1].kind, FrameKind::kInterrupt);
   EXPECT_EQ(fast.stop, full.stop);
-  EXPECT_EQ(fast.stop, StopReason::kTruncated);
+  EXPECT_EQ(fast.stop, StopReason::kNotCopied);
 }
 
 TEST_F(StackWalk, TrapFrameLayoutAboveUserCode) {

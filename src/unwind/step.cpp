@@ -40,6 +40,7 @@ class Application {
     return rule_.registers[reg].kind == Kind::kUndefined && !keeps_unsaved_;
   }
   [[nodiscard]] ValueOrStop load(GuestVirt at, GuestVirt pointer_slot) const;
+  [[nodiscard]] Stop missing(GuestVirt at, GuestVirt pointer_slot) const;
   [[nodiscard]] Caller user_code(Value cfa) const;
   [[nodiscard]] std::uint64_t bytes_of_own_words() const;
 
@@ -83,8 +84,7 @@ class Application {
 
 ValueOrStop Application::load(GuestVirt at, GuestVirt pointer_slot) const {
   if (const auto value = memory_.read_pointer(at)) return Value{*value, at};
-  const Miss miss = memory_.explain(at, pointer_slot);
-  return Stop{miss.reason, miss.address, miss.link};
+  return missing(at, pointer_slot);
 }
 
 ValueOrStop Application::evaluate(ExpressionRef ref, std::optional<std::uint64_t> cfa) const {
@@ -94,8 +94,12 @@ ValueOrStop Application::evaluate(ExpressionRef ref, std::optional<std::uint64_t
                     context_.load_bias, context_.section->address_size);
   if (result) return Value{result->value, result->slot};
   if (!result.error().unreadable) return Stop{StopReason::kNoRule, state_.pc()};
-  const Miss miss = memory_.explain(*result.error().unreadable, {});
-  return Stop{miss.reason, miss.address, miss.link};
+  return missing(*result.error().unreadable, {});
+}
+
+Stop Application::missing(GuestVirt at, GuestVirt pointer_slot) const {
+  const Miss miss = memory_.explain(at, pointer_slot, state_.position());
+  return {miss.reason, miss.address, miss.link};
 }
 
 std::uint64_t Application::bytes_of_own_words() const {
@@ -138,8 +142,7 @@ std::optional<Stop> Application::set_loaded(std::size_t reg, GuestVirt at, Guest
     caller.set(reg, *value, at);
     return std::nullopt;
   }
-  const Miss miss = memory_.explain(at, pointer_slot);
-  return Stop{miss.reason, miss.address, miss.link};
+  return missing(at, pointer_slot);
 }
 
 std::optional<Stop> Application::set_register(std::size_t reg, Value cfa,

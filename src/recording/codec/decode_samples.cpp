@@ -182,7 +182,7 @@ Batch<StackList> decode_stack_lists(pbf_reader message) {
         break;
       case f::kEnds:
         read_column(message, batch.rows, [](StackList& list, std::uint64_t value) {
-          list.stack.stop = bits_of(value, 0, StopReason::kLostRegister, StopReason::kNoRule);
+          list.stack.stop = bits_of(value, 0, kLastStopReason, StopReason::kNoRule);
           list.stack.role = bits_of(value, 8, kLastStackRole, StackRole::kInterrupted);
         });
         break;

@@ -29,7 +29,7 @@ StackRef decode_stack(pbf_reader message) {
         ref.node = get_small(message);
         break;
       case f::kStop:
-        ref.stop = get_enum(message, StopReason::kLostRegister, StopReason::kNoRule);
+        ref.stop = get_enum(message, kLastStopReason, StopReason::kNoRule);
         break;
       case f::kStoppedAt:
         ref.stopped_at.value = get_number(message);

@@ -83,7 +83,8 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   std::optional<GuestVirt> link;
   if (stack.missing_link)
     link = topmost_copy(capture, stack.missing_link->slot);
-  else if (stack.stop == StopReason::kTruncated || stack.stop == StopReason::kUnreadable)
+  else if (stack.stop == StopReason::kTruncated || stack.stop == StopReason::kUnreadable ||
+           stack.stop == StopReason::kNotCopied)
     link = slot_below(capture, stack.stopped_at);
   if (link) {
     // Bytes would not have helped: it was another stack.

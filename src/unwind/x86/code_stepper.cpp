@@ -250,7 +250,7 @@ WayToUser CodeStepper::way_to_user(const elf::Image& image, const MachineState& 
   WayToUser way;
   if (!path) return way;
   // More bytes would not help where the rest is on another stack.
-  way.truncated = path->miss && path->miss->reason == StopReason::kTruncated && !path->miss->link;
+  way.truncated = path->miss && path->miss->reason == StopReason::kTruncated;
   if (path->kind == Kind::kSystem || (path->kind == Kind::kInterrupt && path->frame.from_user()))
     way.user = user_code(*path);
   return way;
@@ -285,7 +285,9 @@ CodeStepper::ByCalls CodeStepper::by_calls(const elf::Image& image, const Machin
     const auto* caller = std::get_if<Caller>(&step);
     const auto* stop = std::get_if<Stop>(&step);
     // More bytes may show that the nearest place is the right one.
-    if (stop != nullptr && stop->reason == StopReason::kTruncated && is_nearest) found.other = step;
+    if (stop != nullptr && is_nearest &&
+        (stop->reason == StopReason::kTruncated || stop->reason == StopReason::kNotCopied))
+      found.other = step;
     is_nearest = false;
     const elf::Image* from = caller ? images_.find_code(caller->state.pc() - 1) : nullptr;
     if (from == nullptr) continue;

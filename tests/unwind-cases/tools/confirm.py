@@ -133,7 +133,7 @@ class Truth:
     def _leave_irq_stack(self, frame):
         caller = exception_entry.left_irq_stack(self.case, frame)
         if caller is None:
-            return self._end("truncated", "switch")
+            return self._end("stack-not-copied", "switch")
         self.frames[-1][2].add("switch")
         self.frames.append([caller["pc"], False, {"switch"}])
         return caller, False
@@ -275,7 +275,7 @@ def judge(case, truth, elf):
             name = (elf.names_at(item[0] if item[1] else item[0] - 1) or ["?"])[0]
             return f"{item[0]:#x} {'pc' if item[1] else 'call'} {name}"
         lines.append(f"{'  ' if left == right else '* '}{show(left):64} | {show(right)}")
-    if truth.stop == "lost" or (truth.stop == "truncated" != case.stop):
+    if truth.stop == "lost" or (truth.stop in ("truncated", "stack-not-copied") and truth.stop != case.stop):
         return ("same-as-far" if mine[:len(theirs) - 1] == theirs[:-1] else "lost"), "\n".join(lines)
     if mine != theirs:
         return "differs", "\n".join(lines)

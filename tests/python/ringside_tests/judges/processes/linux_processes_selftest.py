@@ -84,7 +84,7 @@ class Stacks(unittest.TestCase):
         user_only = sample([frame(0x2800), entry], level="kernel")
         user_only["stacks"] = user_only["stacks"][1:]
         truncated = sample([entry])
-        truncated["stacks"] = [{**KERNEL, "stop": "truncated"}, truncated["stacks"][1]]
+        truncated["stacks"] = [{**KERNEL, "stop": "stack not copied"}, truncated["stacks"][1]]
         for bad in (sample([frame(0x2800)]), sample([frame(0x2010)]), sample([entry], stop="no unwind rule"), sample([]),
                     sample([frame(0x2100, rule="guess"), entry]), truncated, user_only, sample([frame(0x7010, image=None)])):
             self.assertEqual(self.judge(bad).complete, 0, bad)
