@@ -159,8 +159,8 @@ TEST(Golden, Processes) {
   expect_golden("report--processes-g.txt", report(options));
   options.call_graph = false;
   options.overhead.per_vcpu = false;
-  options.overhead.keys = {SortKey::kPid, SortKey::kTid, SortKey::kVcpu};
-  options.columns = {ReportColumn::kPid, ReportColumn::kTid, ReportColumn::kVcpu,
+  options.overhead.keys = {SortKey::kPid, SortKey::kTask, SortKey::kVcpu};
+  options.columns = {ReportColumn::kPid, ReportColumn::kTask, ReportColumn::kVcpu,
                      ReportColumn::kOverhead};
   options.maximum_rows = 3;
   expect_golden("report--processes-F=pid,tid,vcpu,overhead--rows=3.txt", report(options));

@@ -72,6 +72,10 @@ StringId Collector::unnamed(std::uint32_t tid) {
   return name;
 }
 
+StringId Collector::last_name(std::uint32_t pid, std::uint32_t tid) {
+  return called(kAtTheEnd, {pid, tid}).comm;
+}
+
 OwnerId Collector::owner_of(const recording::Context& context, ThreadNames::Called called) {
   const recording::Thread thread = called.of_many ? recording::Thread() : threads_[context.thread];
   const SampleOwner owner{{context.vcpu, context.level, context.disposition, thread.pid, thread.tid,

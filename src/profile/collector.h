@@ -118,6 +118,8 @@ class Collector : public recording::Visitor {
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.
   void forget_lone_process();
+  // The name of a thread when everything has been read.
+  [[nodiscard]] StringId last_name(std::uint32_t pid, std::uint32_t tid);
   // Gives kernel frames that were sampled before their code was found the image that lies there. To
   // be called when everything has been read.
   void place_early_frames();

@@ -25,7 +25,7 @@ bool is_wanted(const Filter& filter, const Owner& owner, const Profile& profile)
 
 }  // namespace
 
-OwnerChooser::OwnerChooser(const Collector& collected, const Filter& filter, Profile& profile)
+OwnerChooser::OwnerChooser(Collector& collected, const Filter& filter, Profile& profile)
     : collected_(collected), filter_(filter), profile_(profile) {
   for (auto& chosen : chosen_) chosen.resize(collected.owners.size());
 }
@@ -45,6 +45,12 @@ OwnerChooser::Choice OwnerChooser::owner_of(std::uint32_t recorded, bool is_inte
   return *chosen;
 }
 
+void OwnerChooser::note_last_names(const Owner& owner) {
+  for (const std::optional<std::uint32_t>& tid : {owner.pid, owner.tid})
+    if (tid && owner.pid && !profile_.last_names.contains(*tid))
+      profile_.last_names[*tid] = collected_.last_name(*owner.pid, *tid);
+}
+
 OwnerChooser::Choice OwnerChooser::choose(const Collector::SampleOwner& of, bool is_interrupt) {
   Owner owner = of;
   if (is_interrupt) owner = nobody(of);
@@ -54,6 +60,7 @@ OwnerChooser::Choice OwnerChooser::choose(const Collector::SampleOwner& of, bool
     return std::nullopt;
   const auto [it, added] = ids_.try_emplace(owner, static_cast<OwnerId>(profile_.owners.size()));
   if (added) profile_.owners.push_back(owner);
+  if (added) note_last_names(owner);
   return it->second;
 }
 

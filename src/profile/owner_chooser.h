@@ -14,7 +14,7 @@ namespace ringside::profile {
 // Gives a profile the owners of what was recorded, but those that the filter does not want.
 class OwnerChooser {
  public:
-  OwnerChooser(const Collector& collected, const Filter& filter, Profile& profile);
+  OwnerChooser(Collector& collected, const Filter& filter, Profile& profile);
 
   // The profile's owner of samples of a recorded one; nothing where the filter does not want them.
   // is_interrupt: they are of an interrupt that is charged to nobody.
@@ -23,9 +23,10 @@ class OwnerChooser {
 
  private:
   [[nodiscard]] Choice choose(const Collector::SampleOwner& of, bool is_interrupt);
+  void note_last_names(const Owner& owner);
   [[nodiscard]] Owner nobody(const Owner& interrupted);
 
-  const Collector& collected_;
+  Collector& collected_;
   const Filter& filter_;
   Profile& profile_;
   std::map<Owner, OwnerId> ids_;

@@ -33,6 +33,16 @@ TEST(Processes, AreCalledWhatTheyWereCalledAtTheTime) {
   EXPECT_TRUE(recording.profile().knows_processes);
 }
 
+TEST(Processes, AThreadHasALastName) {
+  TestRecording recording;
+  recording.name(7, 7, "sh").name(7, 8, "io").add({"user:a", 1, 0, 7, 8}).add({"b", 1, 0, 9, 9});
+  recording.name(7, 7, "dd");  // exec
+  const Profile profile = recording.profile();
+  std::map<std::uint32_t, std::string> names;
+  for (const auto& [tid, name] : profile.last_names) names[tid] = profile.strings[name];
+  EXPECT_EQ(names, (std::map<std::uint32_t, std::string>{{7, "dd"}, {8, "io"}, {9, ":9"}}));
+}
+
 TEST(Processes, ANameOfTheWholeProcessIsTheThreadsUntilItHasItsOwn) {
   TestRecording recording;
   recording.name(7, 0, "server").add({"a", 1, 0, 7, 9}).add({"a", 2, 0, 7, {}});

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -125,6 +126,8 @@ class Profile {
   std::vector<Owner> owners;         // by OwnerId, each once
   std::vector<SampleGroup> samples;  // by stack, then by owner
 
+  // The names that threads have at the end, and main threads of the processes of samples. By tid.
+  std::map<std::uint32_t, StringId> last_names;
   bool knows_processes = false;  // some sample of the recording, before filters, says its process
 
   // Sums over the whole recording, before filters. due = sampled + idle + skipped + failed + lost.

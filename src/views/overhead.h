@@ -15,6 +15,7 @@ enum class SortKey : std::uint8_t {
   kCgroup,
   kPid,
   kTid,
+  kTask,  // perf's pid: the thread, or the process where that is not known
   kVcpu,
   kDso,     // the image, perf's "dynamic shared object"
   kSymbol,  // the function and its image
@@ -29,7 +30,7 @@ struct OverheadRow {
   profile::StringId comm = 0;
   profile::StringId cgroup = 0;
   std::optional<std::uint32_t> pid;
-  std::optional<std::uint32_t> tid;
+  std::optional<std::uint32_t> tid;  // with kTask of the main thread where none is known
   std::optional<VcpuId> vcpu;
   profile::Kind kind = profile::Kind::kKernel;  // interrupt only where every frame of it was one
   profile::Weight self = 0;                     // weight of samples it was the leaf of

@@ -91,6 +91,7 @@ OverheadRow SectionSum::new_row(const SampleGroup& group, const profile::Frame& 
   if (has(SortKey::kCgroup)) row.cgroup = of.cgroup;
   if (has(SortKey::kPid)) row.pid = of.pid;
   if (has(SortKey::kTid)) row.tid = of.tid;
+  if (has(SortKey::kTask)) row.tid = of.tid ? of.tid : of.pid;
   if (has(SortKey::kVcpu)) row.vcpu = of.vcpu;
   if (has(SortKey::kParent)) row.parent = owners_.parent_of(group.stack);
   if (has(SortKey::kSymbol)) row.function = frame.function;

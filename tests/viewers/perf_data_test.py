@@ -164,7 +164,7 @@ class PerfData(viewer_case.ViewerCase):
 
     def test_reports_look_alike(self):
         choices = ((), ("--no-children",), ("-g", "callee"), ("-G", "--no-children"), ("--header", "-F", "overhead,comm,parent"),
-                   ("-s", "sym"), ("-s", "dso,sym", "-n", "-g", "caller,2"), ("--percent-limit", "3"),
+                   ("-s", "sym"), ("-s", "dso,sym", "-n", "-g", "caller,2"), ("--percent-limit", "3"), ("-s", "pid"), ("-F", "overhead,pid,dso"),
                    ("-F", "overhead,overhead_children,overhead_sys,overhead_us,sample,period,sym"))
 
         def check(name):

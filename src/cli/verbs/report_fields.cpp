@@ -20,7 +20,7 @@ struct Field {
   ReportColumn column;
   std::optional<SortKey> key;  // absent: a number
 };
-constexpr std::array<Field, 21> kFields = {{{"overhead", ReportColumn::kOverhead, {}},
+constexpr std::array<Field, 22> kFields = {{{"overhead", ReportColumn::kOverhead, {}},
                                             {"overhead_children", ReportColumn::kChildren, {}},
                                             {"children", ReportColumn::kChildren, {}},
                                             {"overhead_sys", ReportColumn::kSys, {}},
@@ -31,8 +31,9 @@ constexpr std::array<Field, 21> kFields = {{{"overhead", ReportColumn::kOverhead
                                             {"period", ReportColumn::kPeriod, {}},
                                             {"comm", ReportColumn::kComm, SortKey::kComm},
                                             {"cgroup", ReportColumn::kCgroup, SortKey::kCgroup},
-                                            {"pid", ReportColumn::kPid, SortKey::kPid},
-                                            {"tid", ReportColumn::kTid, SortKey::kTid},
+                                            {"pid", ReportColumn::kTask, SortKey::kTask},
+                                            {"tid", ReportColumn::kTid, SortKey::kTask},
+                                            {"tgid", ReportColumn::kPid, SortKey::kPid},
                                             {"vcpu", ReportColumn::kVcpu, SortKey::kVcpu},
                                             {"cpu", ReportColumn::kVcpu, SortKey::kVcpu},
                                             {"dso", ReportColumn::kDso, SortKey::kDso},
@@ -41,6 +42,10 @@ constexpr std::array<Field, 21> kFields = {{{"overhead", ReportColumn::kOverhead
                                             {"parent", ReportColumn::kParent, SortKey::kParent},
                                             {"self", ReportColumn::kOverhead, {}},
                                             {"samples", ReportColumn::kSamples, {}}}};
+// In a table for programs.
+constexpr std::array<Field, 2> kDataFields = {
+    {{"pid", ReportColumn::kPid, SortKey::kPid}, {"tid", ReportColumn::kTid, SortKey::kTid}}};
+enum class Table { kText, kData };
 
 // Fields of perf's that are not columns here.
 struct OtherField {
@@ -55,9 +60,11 @@ constexpr std::array<OtherField, 6> kOtherFields = {
      {"srcfile", "--show-lines has the lines, and 'ringside annotate' those of a function"},
      {"time", "--time 1.5,3 shows a span, and 'ringside script' the time of each sample"}}};
 
-Result<const Field*> field_named(const std::string& name, const char* option) {
-  const auto it = std::find_if(kFields.begin(), kFields.end(),
-                               [&](const Field& field) { return field.name == name; });
+Result<const Field*> field_named(const std::string& name, const char* option, Table table) {
+  const auto is_named = [&](const Field& field) { return field.name == name; };
+  const auto in_data = std::find_if(kDataFields.begin(), kDataFields.end(), is_named);
+  if (table == Table::kData && in_data != kDataFields.end()) return &*in_data;
+  const auto it = std::find_if(kFields.begin(), kFields.end(), is_named);
   if (it != kFields.end()) return &*it;
   for (const OtherField& other : kOtherFields)
     if (other.name == name) return fail(ErrorCode::kUsage, "{} {}: {}", option, name, other.answer);
@@ -71,7 +78,7 @@ using Names = std::vector<std::string>;
 // Appends columns to a report's, each once.
 class Columns {
  public:
-  explicit Columns(exporters::ReportOptions& options) : options_(options) {
+  Columns(exporters::ReportOptions& options, Table table) : options_(options), table_(table) {
     options_.columns.clear();
     options_.overhead.keys.clear();
   }
@@ -84,7 +91,7 @@ class Columns {
   }
   Result<void> add(const Names& names, const char* option) {
     for (const std::string& name : names) {
-      RINGSIDE_ASSIGN(const Field* field, field_named(name, option));
+      RINGSIDE_ASSIGN(const Field* field, field_named(name, option, table_));
       if (has(field->column)) continue;
       add(field->column);
       if (field->key) options_.overhead.keys.push_back(*field->key);
@@ -94,6 +101,7 @@ class Columns {
 
  private:
   exporters::ReportOptions& options_;
+  Table table_;
 };
 
 Names usual_keys(const profile::Profile& profile) {
@@ -111,7 +119,7 @@ bool has_callers(const profile::Profile& profile) {
 Result<void> choose_columns(const ColumnChoice& choice, const profile::Profile& profile,
                             exporters::ReportOptions& options) {
   using Sort = views::OverheadOptions::Sort;
-  Columns columns(options);
+  Columns columns(options, Table::kText);
   const bool children = !choice.no_children && (choice.children || has_callers(profile));
   options.trees.with_callees = children;
   if (!choice.fields.empty()) {
@@ -138,7 +146,7 @@ Result<void> choose_data_columns(const ColumnChoice& choice, const profile::Prof
                                  exporters::ReportOptions& options) {
   using Sort = views::OverheadOptions::Sort;
   options.overhead.sort = choice.children ? Sort::kTotal : Sort::kSelf;
-  Columns columns(options);
+  Columns columns(options, Table::kData);
   if (choice.fields.empty()) RINGSIDE_TRY(columns.add({"overhead", "children", "sample"}, ""));
   if (choice.period) columns.add(ReportColumn::kPeriod);
   RINGSIDE_TRY(columns.add(choice.fields, "-F"));

@@ -56,10 +56,10 @@ TEST(ReportFields, SortAndFieldsAsPerfTakesThem) {
   choice.sort = {"pid", "cpu"};
   choice.samples = true;
   auto options = chosen(choice, profile);
-  EXPECT_EQ(options.overhead.keys, (Keys{SortKey::kPid, SortKey::kVcpu}));
+  EXPECT_EQ(options.overhead.keys, (Keys{SortKey::kTask, SortKey::kVcpu}));
   EXPECT_EQ(options.columns,
             (Columns{ReportColumn::kChildren, ReportColumn::kSelf, ReportColumn::kSamples,
-                     ReportColumn::kPid, ReportColumn::kVcpu}));
+                     ReportColumn::kTask, ReportColumn::kVcpu}));
 
   // Keys that are not among the fields stand behind them.
   choice.sort = {"sym", "comm"};
@@ -83,6 +83,18 @@ TEST(ReportFields, ATableForProgramsIsTheSameWhateverThereIs) {
             (Columns{ReportColumn::kOverhead, ReportColumn::kChildren, ReportColumn::kSamples,
                      ReportColumn::kComm, ReportColumn::kDso, ReportColumn::kSymbol}));
   EXPECT_EQ(options.overhead.sort, views::OverheadOptions::Sort::kSelf);
+}
+
+TEST(ReportFields, PidIsTheThreadAsInPerfButForPrograms) {
+  const auto profile = with_callers(true, true);
+  ColumnChoice choice;
+  choice.fields = {"pid", "tid", "tgid"};
+  EXPECT_EQ(chosen(choice, profile).columns,
+            (Columns{ReportColumn::kTask, ReportColumn::kTid, ReportColumn::kPid}));
+  exporters::ReportOptions options;
+  ASSERT_TRUE(choose_data_columns(choice, profile, options));
+  EXPECT_EQ(options.columns, (Columns{ReportColumn::kPid, ReportColumn::kTid}));
+  EXPECT_EQ(options.overhead.keys, (Keys{SortKey::kPid, SortKey::kTid}));
 }
 
 TEST(ReportFields, WhatIsNotKnownIsWrongUsage) {

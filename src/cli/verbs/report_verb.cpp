@@ -47,8 +47,9 @@ void ReportVerb::add_content(App& what) {
 void ReportVerb::add_columns(App& columns) {
   columns
       .add_option("-s,--sort", columns_.sort,
-                  "Distinguish rows by these keys: comm, cgroup, pid, tid, vcpu, dso, symbol, "
-                  "parent (default: comm,dso,symbol; where no processes are known, dso,symbol)")
+                  "Distinguish rows by these keys: comm, cgroup, pid, tgid, vcpu, dso, symbol, "
+                  "parent (default: comm,dso,symbol; where no processes are known, dso,symbol). "
+                  "As in perf, pid is each thread with its name, and tgid each process")
       ->type_name("KEYS")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -103,6 +103,7 @@ class Rows {
       case ReportColumn::kPid:
         fields.push_back({"pid", number(row.pid)});
         break;
+      case ReportColumn::kTask:
       case ReportColumn::kTid:
         fields.push_back({"tid", number(row.tid)});
         break;

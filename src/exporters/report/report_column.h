@@ -15,8 +15,9 @@ enum class ReportColumn : std::uint8_t {
   kPeriod,
   kComm,
   kCgroup,
-  kPid,
+  kTask,  // perf's pid: the number and the name of a thread
   kTid,
+  kPid,
   kVcpu,
   kDso,
   kSymbol,  // with the letter of its kind

@@ -114,10 +114,12 @@ Layout layout_of(ReportColumn column) {
       return {"Command", 7};
     case ReportColumn::kCgroup:
       return {"Cgroup", 6};
-    case ReportColumn::kPid:
-      return {"Pid", 7, true};
+    case ReportColumn::kTask:
+      return {"    Pid:Command", 15};
     case ReportColumn::kTid:
-      return {"Tid", 7, true};
+      return {"    Tid:Command", 15};
+    case ReportColumn::kPid:
+      return {"   Tgid:Command", 15};
     case ReportColumn::kVcpu:
       return {"vCPU", 4, true, 1};
     case ReportColumn::kDso:

@@ -181,11 +181,12 @@ class Table {
       case Column::kCgroup:
         add_name_or_nobody(row.cgroup);
         break;
-      case Column::kPid:
-        row_.add().text = number(row.pid);
-        break;
+      case Column::kTask:
       case Column::kTid:
-        row_.add().text = number(row.tid);
+        add_task(row.tid);
+        break;
+      case Column::kPid:
+        add_task(row.pid);
         break;
       case Column::kVcpu:
         row_.add().text = vcpu_of(row);
@@ -219,6 +220,14 @@ class Table {
 
   void add_name_or_nobody(profile::StringId name) {
     row_.add().text = name == 0 ? profile::kNobodyName : profile_.strings[name];
+  }
+
+  // As in perf: the thread has the last of its names, and -1 is nobody.
+  void add_task(const std::optional<std::uint32_t>& tid) {
+    const auto name = profile_.last_names.find(tid.value_or(0));
+    const bool has_name = tid && name != profile_.last_names.end();
+    row_.add().text = fmt::format("{:>7}:{}", tid ? number(tid) : "-1",
+                                  has_name ? profile_.strings[name->second] : profile::kNobodyName);
   }
 
   [[nodiscard]] std::string vcpu_of(const OverheadRow& row) const {

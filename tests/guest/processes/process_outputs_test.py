@@ -114,10 +114,10 @@ class Outputs:
                     [name for name in names if name not in said.partition("there are")[2]], [])
 
     def check_report(self):
-        rows = re.findall(r"^ *[\d.]+% +[\d.]+% +(\d+) +(\d+|-) +(\S+)$",
-                          self.read("report", "-n", "-g", "none", "--sort", "pid,comm"), re.MULTILINE)
-        seen = {f"{comm}-{pid}" if pid != "-" else comm: int(count) for count, pid, comm in rows}
-        self.expect("report --sort pid,comm", seen, dict(collections.Counter(map(owner, self.samples))))
+        rows = re.findall(r"^ *[\d.]+% +[\d.]+% +(\d+) +(-?\d+):\S+ +(\S+)$",
+                          self.read("report", "-n", "-g", "none", "--sort", "tgid,comm"), re.MULTILINE)
+        seen = {f"{comm}-{pid}" if pid != "-1" else comm: int(count) for count, pid, comm in rows}
+        self.expect("report --sort tgid,comm", seen, dict(collections.Counter(map(owner, self.samples))))
 
     def check_emerald(self):
         def root(sample):

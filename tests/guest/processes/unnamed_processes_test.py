@@ -132,9 +132,9 @@ def check_programs(guest, found):
         found.add(f"the processes are {sorted(counts)}")
     if "ran other code" in said:
         found.add(f"ringside says {said[-400:]}")
-    table = launched.read_back(options.ringside, guest.deadline, "report", "--stdio", "--sort", "pid,comm", "-i",
+    table = launched.read_back(options.ringside, guest.deadline, "report", "--stdio", "--sort", "tgid,comm", "-i",
                                str(recording))
-    pids = re.findall(r"(\d+) +(compute|syscaller)\b", table)
+    pids = re.findall(r"(\d+):(compute|syscaller)\b", table)
     if sorted(name for _, name in pids) != ["compute", "compute", "syscaller"]:
         found.add(f"not two processes of compute and one of syscaller: {table[-600:]}")
     for pid, name in pids:

@@ -113,7 +113,7 @@ def compare(there, here, rename=lambda name: name, kernel=KERNEL):
 
 def _renamed(row, rename, kernel):
     """perf's row as ringside has it."""
-    cells = [{":-1": "[unknown]", KERNEL: kernel}.get(cell, cell) for cell in row]
+    cells = [{":-1": "[unknown]", "-1::-1": "-1:[unknown]", KERNEL: kernel}.get(cell, cell) for cell in row]
     if mark := _MARK.match(cells[-1]):
         cells[-1] = mark[0] + rename(cells[-1][4:])
     return tuple(cells)
