@@ -42,6 +42,7 @@ struct Frame {
   FunctionId function = 0;
   Kind kind = Kind::kKernel;
   bool inlined = false;
+  bool is_beyond = false;  // a limit: the leaf of a sample, but in no tree (limit_stacks.h)
   bool operator==(const Frame&) const = default;
 };
 

@@ -11,8 +11,9 @@ std::uint32_t OwnerNumbers::of(const profile::SampleGroup& group) {
 
 std::optional<profile::FunctionId> OwnerNumbers::parent_of(profile::NodeId leaf) const {
   for (profile::NodeId id = leaf; id != profile::kNoNode; id = profile_.stacks[id].parent) {
-    const profile::FunctionId function = profile_.frames[profile_.stacks[id].frame].function;
-    if (function < options_.is_parent.size() && options_.is_parent[function]) return function;
+    const profile::Frame& frame = profile_.frames[profile_.stacks[id].frame];
+    const profile::FunctionId function = frame.function;
+    if (!frame.is_beyond && function < options_.is_parent.size() && options_.is_parent[function]) return function;
   }
   return std::nullopt;
 }

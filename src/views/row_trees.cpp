@@ -46,12 +46,7 @@ class TreeMaker {
       const Step step = std::move(todo_.back());
       todo_.pop_back();
       write(step);
-      profile::Weight ending = 0;
-      for (const Slice& slice : step.slices)
-        ending += steps_.behind(slice.stacks, *slice.of, [&](const StackSlice& next) {
-          found_.push_back({next, slice.of});
-        });
-      add_steps(step.node.depth + 1, ending == 0);
+      add_steps(step.node.depth + 1, !find_steps_behind(step));
     }
     return std::move(tree_);
   }
@@ -61,6 +56,23 @@ class TreeMaker {
     RowTree::Node node;
     std::vector<Slice> slices;
   };
+
+  // Puts what comes behind a step in found_. True: some of its samples end there.
+  bool find_steps_behind(const Step& step) {
+    profile::Weight ending = 0;
+    for (const Slice& slice : step.slices) {
+      profile::Weight beyond = 0;
+      ending += steps_.behind(slice.stacks, *slice.of, [&](const StackSlice& next) {
+        const Slice behind{next, slice.of};
+        if (frame_of(behind).is_beyond)
+          beyond += behind.amount().weight;
+        else
+          found_.push_back(behind);
+      });
+      ending += beyond;
+    }
+    return ending != 0;
+  }
 
   void write(const Step& step) {
     RowTree::Node node = step.node;

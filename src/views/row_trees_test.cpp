@@ -157,16 +157,26 @@ TEST(RowTrees, OnlyOfSamplesWithAParent) {
 
 TEST(LimitStacks, KeepsTheInnermostFrames) {
   Profile profile = make_profile({{"s|a|x", 2}, {"s|b|a|x", 3}, {"s", 1}});
-  profile::limit_stacks(profile, 2);
+  profile::limit_stacks(profile, 2, profile::KeptFrames::kInnermost);
   EXPECT_EQ(tree_of(profile, "a", how(true, true)), "a 5[=x 5]");
   EXPECT_EQ(tree_of(profile, "s", how(true, true)), "s 1");
   EXPECT_EQ(profile.samples.size(), 2U);
   EXPECT_EQ(profile.all_frames, 11U);
 }
 
+// As perf has it with --max-stack 2 in the order of callers.
+TEST(LimitStacks, KeepsTheOutermostFramesAndTheLeaf) {
+  Profile profile = make_profile({{"s|a|b|x", 2}, {"s|a|y", 3}, {"s|a", 1}});
+  profile::limit_stacks(profile, 2, profile::KeptFrames::kOutermost);
+  EXPECT_EQ(tree_of(profile, "s", how(true, true)), "s 6[=a 6]");
+  EXPECT_EQ(tree_of(profile, "a", how(true, true)), "a 5 s 1[=a 1]");
+  EXPECT_EQ(tree_of(profile, "x", how(true, true)), "s 2[=a 2]");
+  EXPECT_EQ(tree_of(profile, "b", how(true, true)), "no such row");
+}
+
 TEST(LimitStacks, InlinedFunctionsBelongToTheOneThatHoldsThem) {
   Profile profile = make_profile({{"s|a < spin < pause", 2}});
-  profile::limit_stacks(profile, 1);
+  profile::limit_stacks(profile, 1, profile::KeptFrames::kInnermost);
   OverheadOptions options;
   options.inlined_rows = false;
   EXPECT_EQ(tree_of(profile, "a", how(true, true), options), "a 2[=spin 2[=pause 2]]");

@@ -96,7 +96,8 @@ void ReportVerb::add_trees(App& trees) {
   text_only_.insert(text_only_.end(), tree_options_.begin(), tree_options_.end());
   trees
       .add_option("--max-stack", max_stack_,
-                  "Look at so many innermost functions of each stack (default: all)")
+                  "Look at so many functions of each stack: the innermost, or the outermost where trees "
+                  "show callees, as in perf (default: all)")
       ->type_name("N")
       ->range(1u, 1000000u);
 }
@@ -125,14 +126,17 @@ void ReportVerb::add_rows(App& rows) {
                 "Rows only of samples with a function that --parent matches");
 }
 
-Result<profile::Profile> ReportVerb::open() const {
-  RINGSIDE_ASSIGN(auto profile, app::open_profile(settings_));
-  if (max_stack_ != 0) profile::limit_stacks(profile, max_stack_);
-  return profile;
+// perf reads a stack in the order in which its trees show it.
+void ReportVerb::limit_stacks(const exporters::ReportOptions& options,
+                              profile::Profile& profile) const {
+  if (max_stack_ == 0) return;
+  profile::limit_stacks(profile, max_stack_,
+                        options.trees.callees ? profile::KeptFrames::kOutermost
+                                              : profile::KeptFrames::kInnermost);
 }
 
 // A table for programs: the same whether a terminal shows it or not.
-Result<void> ReportVerb::write_data(const profile::Profile& profile) const {
+Result<void> ReportVerb::write_data(profile::Profile& profile) const {
   for (const Option* const option : text_only_)
     if (option->is_typed())
       return fail(ErrorCode::kUsage, "--format {}: {} is for text", format_,
@@ -144,6 +148,8 @@ Result<void> ReportVerb::write_data(const profile::Profile& profile) const {
   RINGSIDE_TRY(choose_data_columns(columns_, profile, options));
   RINGSIDE_TRY(set_options(profile, options));
   options.minimum_percent = percent_limit_.value_or(0);
+  options.trees.callees = !columns_.no_children;
+  limit_stacks(options, profile);
   return app::write_to("-", [&](exporters::Sink& sink) {
     return format_ == "csv" ? exporters::write_csv_report(profile, options, sink)
                             : exporters::write_json_report(profile, options, sink);
@@ -182,7 +188,7 @@ Result<void> ReportVerb::set_trees(const profile::Profile& profile,
   return {};
 }
 
-Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
+Result<void> ReportVerb::write_text(profile::Profile& profile) const {
   exporters::ReportOptions options;
   RINGSIDE_TRY(choose_columns(columns_, profile, options));
   RINGSIDE_TRY(set_options(profile, options));
@@ -199,6 +205,7 @@ Result<void> ReportVerb::write_text(const profile::Profile& profile) const {
                   "rows with a separator have no trees: leave out -g and -G, or -t");
     options.call_graph = false;
   }
+  limit_stacks(options, profile);
   return screen_.show([&](exporters::Sink& sink) -> Result<void> {
     RINGSIDE_TRY(header_ || header_only_ || verbose_
                      ? exporters::write_header(profile, sink, verbose_)
@@ -211,7 +218,7 @@ Result<void> ReportVerb::run(const std::vector<std::string>&) {
   if (lists_.are_wanted() && format_ != "text")
     return fail(ErrorCode::kUsage, "--events and --build-ids are text: leave out --format");
   if (lists_.are_wanted()) return lists_.write(settings_, screen_, verbose_);
-  RINGSIDE_ASSIGN(const auto profile, open());
+  RINGSIDE_ASSIGN(auto profile, app::open_profile(settings_));
   return format_ == "text" ? write_text(profile) : write_data(profile);
 }
 

@@ -33,14 +33,14 @@ class ReportVerb final : public Verb {
   void add_trees(App& trees);
   void add_rows(App& rows);
 
-  [[nodiscard]] Result<profile::Profile> open() const;
   // For a table for people and one for programs.
   [[nodiscard]] Result<void> set_options(const profile::Profile& profile,
                                          exporters::ReportOptions& options) const;
   [[nodiscard]] Result<void> set_trees(const profile::Profile& profile,
                                        exporters::ReportOptions& options) const;
-  [[nodiscard]] Result<void> write_data(const profile::Profile& profile) const;
-  [[nodiscard]] Result<void> write_text(const profile::Profile& profile) const;
+  void limit_stacks(const exporters::ReportOptions& options, profile::Profile& profile) const;
+  [[nodiscard]] Result<void> write_data(profile::Profile& profile) const;
+  [[nodiscard]] Result<void> write_text(profile::Profile& profile) const;
 
   app::ReaderSettings settings_;
   ReportLists lists_;
