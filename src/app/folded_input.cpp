@@ -9,14 +9,16 @@ namespace {
 
 // Options that only a recording has an answer to.
 Result<void> check_options(const ReaderSettings& settings) {
-  if (!settings.filters() && !settings.no_irq_join && !settings.show_addresses &&
-      !settings.show_lines && settings.kernel.empty() && settings.kernel_symbols.empty() &&
-      settings.load_bias.empty() && !settings.import.is_given())
+  if (!settings.filters() && !settings.no_irq_join && settings.span_ns == 0 &&
+      !settings.source_lines && !settings.show_addresses && !settings.show_lines &&
+      settings.kernel.empty() && settings.kernel_symbols.empty() && settings.load_bias.empty() &&
+      !settings.import.is_given())
     return {};
   return fail(
       ErrorCode::kUsage,
       "{} is folded text, which has names and counts only: -k, -u, -C, --cpu-mask, --comm, --pid, "
-      "--tid, --source, --value, --time, --no-irq-join, --show-lines, --show-addresses, "
+      "--tid, --source, --value, --time, --sort time, --sort srcline, "
+      "--no-irq-join, --show-lines, --show-addresses, "
       "--kernel, --symbols, --load-bias, --cpu-freq, --context-names and --maestro-cut do "
       "not go with it",
       settings.input());

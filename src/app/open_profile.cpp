@@ -171,6 +171,8 @@ Result<profile::BuildOptions> build_options(const ReaderSettings& settings) {
   options.filter.pids = settings.pids;
   options.filter.tids = settings.tids;
   options.join_interrupts = !settings.no_irq_join;
+  options.span_ns = settings.span_ns;
+  options.source_lines = settings.source_lines;
   options.sources = settings.sources;
   options.value = settings.value;
   RINGSIDE_ASSIGN(const TimeRange times, parse_time_range(settings.time));

@@ -34,8 +34,10 @@ struct ReaderSettings {
   std::vector<std::uint32_t> pids;
   std::vector<std::uint32_t> tids;
   std::vector<std::string> sources;
-  std::string value;  // of the samples
-  std::string time;   // as parse_time_range() reads it
+  std::string value;          // of the samples
+  std::string time;           // as parse_time_range() reads it
+  std::uint64_t span_ns = 0;  // as BuildOptions has it
+  bool source_lines = false;  // as BuildOptions has them
   bool no_irq_join = false;
   bool show_addresses = false;
   bool show_lines = false;

@@ -37,9 +37,15 @@ struct BuildOptions {
   Filter filter;
   bool show_addresses = false;  // append each frame's address to its name
   bool show_lines = false;      // append each frame's source line to its name, where it is known
+  // Frames have perf's name of their place in the source, and are told apart by it: the line of the
+  // address, or of the call of what is inlined there. "file.c:12", else "symbol+34", else "??:0".
+  bool source_lines = false;
   // Interrupts stand over what they interrupted. Else they are charged to nobody: the frames from
   // the leaf to the interrupt's entry are a stack of their own, of kInterruptName.
   bool join_interrupts = true;
+  // Samples of different spans of time are told apart, each of this length; 0: none are. Spans
+  // begin with the recording, or where it is perf's with the clock of the host.
+  std::uint64_t span_ns = 0;
   // Which sources' samples, by name; empty: the first source's.
   std::vector<std::string> sources;
   // Every source's where `sources` is empty, whatever the units of its values: for a

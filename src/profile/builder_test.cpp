@@ -128,6 +128,34 @@ TEST(Builder, ShowLines) {
             (Stacks{{"outer a.c:10;middle;inner b.h:7;leaf", 1}}));
 }
 
+TEST(Builder, FramesAreToldApartByTheirPlaceInTheSource) {
+  TestRecording recording;
+  recording.add({"outer < inner|leaf", 1});
+  recording.namer().lines[0x1007] = {{"/usr/src/a.c", 10}, {"/include/b.h", 7}};
+  BuildOptions options;
+  options.source_lines = true;
+  const Profile profile = recording.profile(options);
+  std::map<std::string, std::string> lines;
+  for (const Frame& frame : profile.frames)
+    if (frame.line != 0) lines[std::string(profile.name(frame))] = profile.strings[frame.line];
+  // The address of the outer function is in the inlined one.
+  EXPECT_EQ(lines, (std::map<std::string, std::string>{
+                       {"outer", "b.h:7"}, {"inner", "b.h:7"}, {"leaf", "??:0"}}));
+}
+
+TEST(Builder, SamplesAreToldApartBySpansOfTime) {
+  TestRecording recording;
+  recording.add({"start", 4});  // 10 ms apart
+  BuildOptions options;
+  options.span_ns = 20'000'000;
+  const Profile profile = recording.profile(options);
+  std::map<std::uint64_t, std::uint64_t> samples;
+  for (const SampleGroup& group : profile.samples)
+    samples[profile.owner_of(group).span_ns.value()] += group.samples;
+  EXPECT_EQ(samples,
+            (std::map<std::uint64_t, std::uint64_t>{{0, 1}, {20'000'000, 2}, {40'000'000, 1}}));
+}
+
 // A small file names few stacks, and each on each other is many.
 TEST(BuilderLong, StacksBeyondTheBoundAreLostAndCounted) {
   constexpr std::size_t kDepth = 500;
@@ -336,7 +364,8 @@ TEST_F(Sources, SamplesByAnotherClockHaveTheLastName) {
               options.filter.to_ns = 3;
               return options;
             }()),
-            "the times of instructions are not seconds of the host, so --time does not go with it");
+            "the times of instructions are not seconds of the host, so neither --time nor --sort "
+            "time goes with it");
 }
 
 TEST_F(Sources, WrongChoicesListWhatThereIs) {

@@ -6,6 +6,7 @@
 #include "base/release.h"
 #include "elf/image_map.h"
 #include "profile/sanitize.h"
+#include "recording/of_perf.h"
 
 namespace ringside::profile {
 namespace {
@@ -36,6 +37,7 @@ Collector::Collector(const BuildOptions& options, FrameNamer& namer, Profile& pr
 std::size_t Collector::OwnerHash::operator()(const SampleOwner& owner) const {
   std::uint64_t hash =
       mixed(std::uint64_t{owner.pid.value_or(~0u)} << 32 | owner.tid.value_or(~0u));
+  hash = mixed(hash ^ owner.span_ns.value_or(0));
   hash = mixed(hash ^ (std::uint64_t{owner.comm} << 32 | owner.cgroup));
   return mixed(hash ^ (std::uint64_t{owner.vcpu.value} << 24 |
                        static_cast<std::uint64_t>(owner.level) << 16 |
@@ -76,10 +78,17 @@ StringId Collector::last_name(std::uint32_t pid, std::uint32_t tid) {
   return called(kAtTheEnd, {pid, tid}).comm;
 }
 
-OwnerId Collector::owner_of(const recording::Context& context, ThreadNames::Called called) {
+std::optional<std::uint64_t> Collector::span_of(std::uint64_t time_ns) const {
+  if (options_.span_ns == 0) return std::nullopt;
+  if (recording::is_of_perf(profile_.header)) time_ns += profile_.header.start_monotonic_ns;
+  return time_ns - time_ns % options_.span_ns;
+}
+
+OwnerId Collector::owner_of(const recording::Context& context, ThreadNames::Called called,
+                            std::uint64_t time_ns) {
   const recording::Thread thread = called.of_many ? recording::Thread() : threads_[context.thread];
   const SampleOwner owner{{context.vcpu, context.level, context.disposition, thread.pid, thread.tid,
-                           called.comm, called.cgroup},
+                           called.comm, called.cgroup, span_of(time_ns)},
                           context.address_space != 0};
   const auto [it, added] = owner_ids_.try_emplace(owner, static_cast<OwnerId>(owners.size()));
   if (added) owners.push_back(owner);
@@ -113,10 +122,11 @@ void Collector::begin_rows(const std::vector<std::uint64_t>& times,
 
 Collector::ContextSum& Collector::entered(std::uint32_t context, std::uint64_t time_ns) {
   ContextSum& sum = sums_[context];
-  // A context's group is found again for each sample where names have changed in between.
+  // A context's group is found again for each sample where names have changed in between, or where
+  // it is of a span of time.
   if (sum.answer != answers_ || !names_are_settled_) {
     enter(context, time_ns);
-    sum.answer = names_are_settled_ ? answers_ : 0;
+    sum.answer = names_are_settled_ && options_.span_ns == 0 ? answers_ : 0;
   }
   return sum;
 }
@@ -162,7 +172,7 @@ void Collector::enter(std::uint32_t id, std::uint64_t time_ns) {
   std::uint32_t base = 0;
   for (std::size_t part = stacks.size(); part-- > 1;) base = bases.add(base, stacks[part].node);
   const std::uint32_t part = stacks.empty() ? 0 : stacks.front().node;
-  context_groups_[id] = groups.find_or_add({owner_of(context, called), base, part});
+  context_groups_[id] = groups.find_or_add({owner_of(context, called, time_ns), base, part});
 }
 
 void Collector::settle(std::uint32_t id) {

@@ -173,7 +173,9 @@ class Collector : public recording::Visitor {
   [[nodiscard]] ThreadNames::Called called(std::uint64_t time_ns, const recording::Thread& thread);
   [[nodiscard]] StringId unnamed(std::uint32_t tid);
   void note_owner(const recording::Context& context, StringId comm);
-  [[nodiscard]] OwnerId owner_of(const recording::Context& context, ThreadNames::Called called);
+  [[nodiscard]] OwnerId owner_of(const recording::Context& context, ThreadNames::Called called,
+                                 std::uint64_t time_ns);
+  [[nodiscard]] std::optional<std::uint64_t> span_of(std::uint64_t time_ns) const;
 
   const BuildOptions& options_;
   FrameNamer& namer_;

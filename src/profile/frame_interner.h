@@ -27,11 +27,22 @@ class FrameInterner {
     if (new_frame) profile_.frames.push_back({function->second, kind, inlined});
     return frame->second;
   }
+  // The same frame at a place in the source; not 0.
+  FrameId at_line(FrameId frame, StringId line) {
+    const auto [found, added] = at_lines_.try_emplace(std::uint64_t{line} << 32 | frame,
+                                                      static_cast<FrameId>(profile_.frames.size()));
+    if (added) {
+      profile_.frames.push_back(profile_.frames[frame]);
+      profile_.frames.back().line = line;
+    }
+    return found->second;
+  }
 
  private:
   Profile& profile_;
   std::unordered_map<std::uint64_t, FunctionId> functions_;  // by image and name
   std::unordered_map<std::uint64_t, FrameId> frames_;        // by function, kind and inlining
+  std::unordered_map<std::uint64_t, FrameId> at_lines_;      // by line and frame
 };
 
 }  // namespace ringside::profile

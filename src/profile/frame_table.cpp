@@ -72,6 +72,7 @@ std::span<const FrameId> FrameTable::find(std::uint32_t recorded, bool knows_map
   }
   std::vector<FrameId> named;
   name(frame, named);
+  if (options_.source_lines) add_lines(frame, named);
   Names& names = names_[recorded];
   names.first = static_cast<std::uint32_t>(frames_.size());
   names.count = static_cast<std::uint32_t>(named.size()) & 0x7fffffff;
@@ -136,6 +137,23 @@ std::string FrameTable::with_place(const NamedFrame& named, std::size_t index) c
   if (!options_.show_lines || index >= named.lines.size()) return name;
   const SourceLine& place = named.lines[index];
   return place.line == 0 ? name : with_line(name, place.file, place.line);
+}
+
+void FrameTable::add_lines(const recording::RecordedFrame& frame, std::vector<FrameId>& out) {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = interner_.at_line(out[i], profile_.strings.intern(source_line(frame, i)));
+}
+
+// The place of one of the functions that were found for the frame.
+std::string FrameTable::source_line(const recording::RecordedFrame& frame,
+                                    std::size_t index) const {
+  // The function that was compiled there stands at the address, which may be of an inlined one.
+  const std::size_t at = index == 0 ? named_.lines.size() - 1 : index;
+  if (at < named_.lines.size() && named_.lines[at].line != 0)
+    return source_place(named_.lines[at].file, named_.lines[at].line);
+  if (index != 0 || named_.size == 0) return "??:0";
+  return fmt::format("{}+{}", sanitize(named_.functions.front()),
+                     frame.address.value - named_.start.value);
 }
 
 void FrameTable::add_place(Function& function, const SourceLine& place) {

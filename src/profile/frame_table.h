@@ -72,6 +72,9 @@ class FrameTable {
   void name(const recording::RecordedFrame& frame, std::vector<FrameId>& out);
   [[nodiscard]] std::string decorate(std::string name, const recording::RecordedFrame& frame) const;
   [[nodiscard]] std::string with_place(const NamedFrame& named, std::size_t index) const;
+  void add_lines(const recording::RecordedFrame& frame, std::vector<FrameId>& out);
+  [[nodiscard]] std::string source_line(const recording::RecordedFrame& frame,
+                                        std::size_t index) const;
   void add_place(Function& function, const SourceLine& place);
   void keep(std::uint32_t recorded, const NamedFrame& named);
 

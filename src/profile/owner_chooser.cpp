@@ -35,6 +35,7 @@ Owner OwnerChooser::nobody(const Owner& interrupted) {
   Owner owner;
   owner.vcpu = interrupted.vcpu;
   owner.level = interrupted.level;
+  owner.span_ns = interrupted.span_ns;
   if (profile_.knows_processes) owner.comm = profile_.strings.intern(kInterruptName);
   return owner;
 }

@@ -42,6 +42,7 @@ struct Frame {
   FunctionId function = 0;
   Kind kind = Kind::kKernel;
   bool inlined = false;
+  StringId line = 0;       // as BuildOptions::source_lines has it
   bool is_beyond = false;  // a limit: the leaf of a sample, but in no tree (limit_stacks.h)
   bool operator==(const Frame&) const = default;
 };
@@ -55,6 +56,8 @@ struct Owner {
   std::optional<std::uint32_t> tid;
   StringId comm = 0;    // what the thread was called then; 0 where the profile knows no processes
   StringId cgroup = 0;  // its control group then; 0 where that is not known
+  // When the span of time began that they are of; absent: of any time (BuildOptions::span_ns).
+  std::optional<std::uint64_t> span_ns = {};
   auto operator<=>(const Owner&) const = default;
 };
 using OwnerId = std::uint32_t;

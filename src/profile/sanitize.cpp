@@ -21,9 +21,13 @@ std::string sanitize(std::string_view name) {
   return out;
 }
 
-std::string with_line(std::string_view name, std::string_view file, std::uint32_t line) {
+std::string source_place(std::string_view file, std::uint32_t line) {
   file.remove_prefix(file.rfind('/') + 1);
-  return fmt::format("{} {}:{}", name, sanitize(file), line);
+  return fmt::format("{}:{}", sanitize(file), line);
+}
+
+std::string with_line(std::string_view name, std::string_view file, std::uint32_t line) {
+  return fmt::format("{} {}", name, source_place(file, line));
 }
 
 std::string with_address(std::string_view name, GuestVirt address) {

@@ -29,8 +29,9 @@ inline constexpr std::string_view kTruncatedName = "[truncated]";
 // empty name becomes "[empty name]".
 [[nodiscard]] std::string sanitize(std::string_view name);
 
-// With --show-lines: "name file.c:12", as perf's call graphs do with "srcline". The file without
-// its folder.
+// A place in the source as perf has it: "file.c:12", the file without its folder.
+[[nodiscard]] std::string source_place(std::string_view file, std::uint32_t line);
+// With --show-lines: "name file.c:12", as perf's call graphs do with "srcline".
 [[nodiscard]] std::string with_line(std::string_view name, std::string_view file,
                                     std::uint32_t line);
 

@@ -111,10 +111,13 @@ Result<void> SourceChoice::finish(Profile& profile) const {
     if (!known.has_value)
       return fail(ErrorCode::kUsage, "the source {} has no value {}; the recording has {}",
                   known.source.name, options_.value, listed());
-    if (known.source.clock != recording::kHostClock && options_.filter.is_of_some_time())
-      return fail(ErrorCode::kUsage,
-                  "the times of {} are not seconds of the host, so --time does not go with it",
-                  known.source.name);
+    if (known.source.clock != recording::kHostClock &&
+        (options_.filter.is_of_some_time() || options_.span_ns != 0))
+      return fail(
+          ErrorCode::kUsage,
+          "the times of {} are not seconds of the host, so neither --time nor --sort time goes "
+          "with it",
+          known.source.name);
     const recording::ValueType& value = known.source.values[known.value.index];
     if (!options_.every_source && first != nullptr &&
         first->source.values[first->value.index].unit != value.unit)

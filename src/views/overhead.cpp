@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/run_both.h"
+#include "views/code_numbers.h"
 #include "views/owner_numbers.h"
 #include "views/row_order.h"
 #include "views/section_sum.h"
@@ -43,11 +44,12 @@ class SectionMaker {
         options_(options),
         order_(order),
         keys_(options.keys),
+        codes_(profile, keys_),
         owners_(profile, options, keys_),
-        numbers_(profile) {}
+        numbers_(codes_) {}
 
   [[nodiscard]] OverheadSection make(const SectionGroups& of) {
-    SectionSum sum(profile_, options_, keys_, owners_, numbers_);
+    SectionSum sum(profile_, options_, keys_, codes_, owners_, numbers_);
     for (const SampleGroup* const group : of.groups) sum.add(*group);
     OverheadSection section = std::move(sum).finish(order_);
     section.vcpu = of.vcpu;
@@ -59,6 +61,7 @@ class SectionMaker {
   const OverheadOptions& options_;
   const RowOrder& order_;
   SortKeys keys_;
+  CodeNumbers codes_;
   OwnerNumbers owners_;
   RowNumbers numbers_;
 };

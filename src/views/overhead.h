@@ -19,6 +19,8 @@ enum class SortKey : std::uint8_t {
   kVcpu,
   kDso,     // the image, perf's "dynamic shared object"
   kSymbol,  // the function and its image
+  kSourceLine,
+  kTime,    // the span of time
   kParent,  // the function nearest the leaf that OverheadOptions::is_parent is true of
 };
 
@@ -27,11 +29,13 @@ struct OverheadRow {
   std::optional<profile::FunctionId> function;
   std::optional<profile::FunctionId> parent;
   profile::StringId image = 0;
+  profile::StringId line = 0;  // of the source
   profile::StringId comm = 0;
   profile::StringId cgroup = 0;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;  // with kTask of the main thread where none is known
   std::optional<VcpuId> vcpu;
+  std::optional<std::uint64_t> span_ns;         // when it began
   profile::Kind kind = profile::Kind::kKernel;  // interrupt only where every frame of it was one
   profile::Weight self = 0;                     // weight of samples it was the leaf of
   profile::Weight total = 0;  // weight of samples it stood in, each counted once (recursion too)

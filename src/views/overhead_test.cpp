@@ -137,6 +137,8 @@ TEST(Overhead, RowsAreDistinguishedByTheKeys) {
             (Rows{"- -/- 0 - - 8 8", "- -/3 1 - - 4 4", "- -/2 1 - - 2 2", "- -/1 0 - - 1 1"}));
   EXPECT_EQ(rows({SortKey::kTask}),
             (Rows{"- -/- - - - 8 8", "- -/3 - - - 4 4", "- -/2 - - - 2 2", "- -/1 - - - 1 1"}));
+  EXPECT_EQ(rows({SortKey::kDso, SortKey::kSourceLine}),
+            (Rows{"- -/- - kernel - 11 11", "- -/- - program - 4 7"}));
   EXPECT_EQ(rows({SortKey::kDso}), (Rows{"- -/- - kernel - 11 11", "- -/- - program - 4 7"}));
   EXPECT_EQ(rows({SortKey::kComm, SortKey::kDso, SortKey::kSymbol}),
             (Rows{"[unknown] -/- - kernel start 8 8", "io -/- - program loop 4 4",

@@ -13,7 +13,8 @@ std::optional<profile::FunctionId> OwnerNumbers::parent_of(profile::NodeId leaf)
   for (profile::NodeId id = leaf; id != profile::kNoNode; id = profile_.stacks[id].parent) {
     const profile::Frame& frame = profile_.frames[profile_.stacks[id].frame];
     const profile::FunctionId function = frame.function;
-    if (!frame.is_beyond && function < options_.is_parent.size() && options_.is_parent[function]) return function;
+    if (!frame.is_beyond && function < options_.is_parent.size() && options_.is_parent[function])
+      return function;
   }
   return std::nullopt;
 }
@@ -28,11 +29,12 @@ std::uint32_t OwnerNumbers::find(const profile::SampleGroup& group) {
   if (keys_.has(SortKey::kVcpu)) std::get<3>(fields) = owner.vcpu;
   if (keys_.has(SortKey::kParent)) std::get<4>(fields) = parent_of(group.stack);
   if (keys_.has(SortKey::kCgroup)) std::get<5>(fields) = owner.cgroup;
+  if (keys_.has(SortKey::kTime)) std::get<6>(fields) = owner.span_ns;
   return known_.try_emplace(fields, static_cast<std::uint32_t>(known_.size())).first->second;
 }
 
 std::optional<std::uint32_t> OwnerNumbers::of(const OverheadRow& row) const {
-  const Fields fields(row.comm, row.pid, row.tid, row.vcpu, row.parent, row.cgroup);
+  const Fields fields(row.comm, row.pid, row.tid, row.vcpu, row.parent, row.cgroup, row.span_ns);
   const auto number = known_.find(fields);
   return number == known_.end() ? std::nullopt : std::optional(number->second);
 }

@@ -30,7 +30,8 @@ class OwnerNumbers {
   // The fields of a row that belong to the sample, and not to a frame of its stack.
   using Fields =
       std::tuple<profile::StringId, std::optional<std::uint32_t>, std::optional<std::uint32_t>,
-                 std::optional<VcpuId>, std::optional<profile::FunctionId>, profile::StringId>;
+                 std::optional<VcpuId>, std::optional<profile::FunctionId>, profile::StringId,
+                 std::optional<std::uint64_t>>;
 
   [[nodiscard]] std::uint32_t find(const profile::SampleGroup& group);
 

@@ -55,8 +55,9 @@ std::uint32_t RowOrder::rank_of(const std::optional<profile::FunctionId>& functi
 
 bool RowOrder::goes_before(const OverheadRow& a, const OverheadRow& b) const {
   const auto names = [&](const OverheadRow& row) {
-    return std::tuple(rank_of(row.function), ranks_[row.image], ranks_[row.comm], row.pid, row.tid,
-                      row.vcpu, rank_of(row.parent), ranks_[row.cgroup]);
+    return std::tuple(rank_of(row.function), ranks_[row.line], ranks_[row.image], ranks_[row.comm],
+                      row.pid, row.tid, row.vcpu, row.span_ns, rank_of(row.parent),
+                      ranks_[row.cgroup]);
   };
   return names(a) < names(b);
 }

@@ -139,8 +139,9 @@ RowTrees::RowTrees(const Profile& profile, const OverheadOptions& options,
       // As perf has it: a weight is a whole number.
       minimum_(std::floor(tree.minimum_share * static_cast<double>(section.extent))),
       keys_(options.keys),
+      codes_(profile, keys_),
       owners_(profile, options, keys_),
-      has_row_(std::max(profile.functions.size(), profile.strings.size())) {
+      has_row_(codes_.end()) {
   std::vector<OwnedGroup> groups;
   for (const SampleGroup& group : profile.samples) {
     if (!profile.is_sampled(group) || group.stack == profile::kNoNode) continue;
@@ -159,11 +160,11 @@ void RowTrees::choose_rows(const OverheadSection& section) {
     numbers_.push_back(kNoRow);
     const auto owner = owners_.of(row);
     const std::uint64_t extent = profile::extent_of(tree_.with_callees ? row.total : row.self);
-    if (!owner || extent == 0 || static_cast<double>(extent) < minimum_) continue;
-    const std::uint32_t code = keys_.has(SortKey::kSymbol) ? row.function.value_or(0) : row.image;
+    const auto code = codes_.of(row);
+    if (!owner || !code || extent == 0 || static_cast<double>(extent) < minimum_) continue;
     numbers_.back() = static_cast<std::uint32_t>(samples_.size());
-    rows_.emplace(key_of(*owner, code), numbers_.back());
-    has_row_[code] = true;
+    rows_.emplace(key_of(*owner, *code), numbers_.back());
+    has_row_[*code] = true;
     samples_.emplace_back();
   }
   open_.assign(samples_.size(), {kNoStep, 0});
@@ -210,7 +211,7 @@ void RowTrees::enter(NodeId node, const OwnedStacks& all) {
   const profile::Frame& frame = profile_.frames[profile_.stacks[node].frame];
   const bool inlined = frame.inlined && !options_.inlined_rows;
   path_.push_back({node, kNoRow, kNoStep, inlined});
-  const std::uint32_t code = keys_.code_of(profile_, frame);
+  const std::uint32_t code = codes_.of(profile_.stacks[node].frame);
   if (inlined || !has_row_[code]) return;
   const auto row = rows_.find(key_of(all.owner, code));
   if (row == rows_.end()) return;

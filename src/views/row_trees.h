@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "views/code_numbers.h"
 #include "views/overhead.h"
 #include "views/owner_numbers.h"
 #include "views/sort_keys.h"
@@ -101,6 +102,7 @@ class RowTrees {
   RowTreeOptions tree_;
   double minimum_ = 0;  // extent
   SortKeys keys_;
+  CodeNumbers codes_;
   OwnerNumbers owners_;
   std::vector<Samples> samples_;                           // of the rows with a tree
   std::vector<std::uint32_t> numbers_;                     // by row: in samples_, or kNoRow

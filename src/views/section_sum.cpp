@@ -74,12 +74,12 @@ std::vector<OverheadRow> SectionSum::take_rows() {
   return std::move(rows_);
 }
 
-std::uint32_t SectionSum::row_of(const SampleGroup& group, const profile::Frame& frame) {
-  std::uint64_t& number = numbers_.of_code[keys_.code_of(profile_, frame)];
+std::uint32_t SectionSum::row_of(const SampleGroup& group, profile::FrameId frame) {
+  std::uint64_t& number = numbers_.of_code[codes_.of(frame)];
   if (number >= owners_first_)
     return static_cast<std::uint32_t>(rows_.size() - (numbers_.next - number));
   number = numbers_.next++;
-  rows_.push_back(new_row(group, frame));
+  rows_.push_back(new_row(group, profile_.frames[frame]));
   sums_.emplace_back();
   return static_cast<std::uint32_t>(rows_.size() - 1);
 }
@@ -93,8 +93,10 @@ OverheadRow SectionSum::new_row(const SampleGroup& group, const profile::Frame& 
   if (has(SortKey::kTid)) row.tid = of.tid;
   if (has(SortKey::kTask)) row.tid = of.tid ? of.tid : of.pid;
   if (has(SortKey::kVcpu)) row.vcpu = of.vcpu;
+  if (has(SortKey::kTime)) row.span_ns = of.span_ns;
   if (has(SortKey::kParent)) row.parent = owners_.parent_of(group.stack);
   if (has(SortKey::kSymbol)) row.function = frame.function;
+  if (has(SortKey::kSourceLine)) row.line = frame.line;
   if (has(SortKey::kSymbol) || has(SortKey::kDso))
     row.image = profile_.functions[frame.function].image;
   return row;
@@ -139,7 +141,7 @@ void SectionSum::enter(NodeId node, const SampleGroup& group) {
     path_.push_back({node, kNoRow, false});
     return;
   }
-  const std::uint32_t row = row_of(group, frame);
+  const std::uint32_t row = row_of(group, profile_.stacks[node].frame);
   Sum& sum = sums_[row];
   if (sum.kind == profile::Kind::kInterrupt) sum.kind = frame.kind;
   sum.inlined = frame.inlined && sum.inlined;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "profile/profile.h"
+#include "views/code_numbers.h"
 #include "views/overhead.h"
 #include "views/owner_numbers.h"
 #include "views/row_order.h"
@@ -15,8 +15,7 @@ namespace ringside::views {
 // Numbers for rows, which ascend through all owners and sections: the row of a function, where its
 // number is one of the owner at hand. Sections that are summed up one after the other share them.
 struct RowNumbers {
-  explicit RowNumbers(const profile::Profile& profile)
-      : of_code(std::max(profile.functions.size(), profile.strings.size())) {}
+  explicit RowNumbers(const CodeNumbers& codes) : of_code(codes.end()) {}
   std::uint64_t next = 1;
   std::vector<std::uint64_t> of_code;  // 0: it has none
 };
@@ -26,8 +25,13 @@ struct RowNumbers {
 class SectionSum {
  public:
   SectionSum(const profile::Profile& profile, const OverheadOptions& options, const SortKeys& keys,
-             OwnerNumbers& owners, RowNumbers& numbers)
-      : profile_(profile), options_(options), keys_(keys), owners_(owners), numbers_(numbers) {}
+             const CodeNumbers& codes, OwnerNumbers& owners, RowNumbers& numbers)
+      : profile_(profile),
+        options_(options),
+        keys_(keys),
+        codes_(codes),
+        owners_(owners),
+        numbers_(numbers) {}
 
   // In the profile's order.
   void add(const profile::SampleGroup& group);
@@ -60,8 +64,7 @@ class SectionSum {
   };
 
   [[nodiscard]] bool has(SortKey key) const { return keys_.has(key); }
-  [[nodiscard]] std::uint32_t row_of(const profile::SampleGroup& group,
-                                     const profile::Frame& frame);
+  [[nodiscard]] std::uint32_t row_of(const profile::SampleGroup& group, profile::FrameId frame);
   [[nodiscard]] OverheadRow new_row(const profile::SampleGroup& group,
                                     const profile::Frame& frame) const;
   void add_stacks();
@@ -76,6 +79,7 @@ class SectionSum {
   const profile::Profile& profile_;
   const OverheadOptions& options_;
   const SortKeys& keys_;
+  const CodeNumbers& codes_;
   OwnerNumbers& owners_;
   RowNumbers& numbers_;
   OverheadSection section_;

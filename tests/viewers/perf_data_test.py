@@ -164,7 +164,10 @@ class PerfData(viewer_case.ViewerCase):
 
     def test_reports_look_alike(self):
         choices = ((), ("--no-children",), ("-g", "callee"), ("-G", "--no-children"), ("--header", "-F", "overhead,comm,parent"),
-                   ("-s", "sym"), ("-s", "dso,sym", "-n", "-g", "caller,2"), ("--percent-limit", "3"), ("-s", "pid"), ("-F", "overhead,pid,dso"), ("--max-stack", "2"),
+                   ("-s", "sym"), ("-s", "dso,sym", "-n", "-g", "caller,2"), ("--percent-limit", "3"),
+                   ("-s", "pid"), ("-F", "overhead,pid,dso"), ("-s", "time,comm", "--no-children"),
+                   ("-s", "time", "--time-quantum", "20ms", "--no-children"),
+                   ("-F", "overhead,overhead_guest_sys,overhead_guest_us,sym"), ("--max-stack", "2"),
                    ("--max-stack", "2", "-g", "callee"), ("--max-stack", "3", "--no-children", "-G"),
                    ("-F", "overhead,overhead_children,overhead_sys,overhead_us,sample,period,sym"))
 

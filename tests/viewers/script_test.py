@@ -1,4 +1,4 @@
-"""ringside script and perf script of one file: the same lines, of what perf recorded and of ringside's own recordings."""
+"""ringside script and perf script of one file, and the reports of both: the same lines, of what perf recorded and of ringside's own recordings."""
 import collections
 import re
 import subprocess
@@ -6,6 +6,7 @@ import unittest
 
 import viewer_case
 from ringside_tests.harness import limits
+from ringside_tests.judges import perf_reports
 
 PROGRAM = """
 #include <stdio.h>
@@ -42,13 +43,22 @@ def placed(line, program):
     return f"{frame.group(1)}{frame.group(2)} ({frame.group(5)})"
 
 
+def is_of_program(difference):
+    """Whether a difference of two reports is not only of names that the two may choose in another way."""
+    kind, _, rest = difference.partition(" ")
+    names = r"\b(spin|even|odd|main)\b"
+    if kind == "calls":
+        return bool(re.search(names, rest.rpartition(": ")[2]))
+    return bool(re.search(names + r"|spins\.c:\d|\d:spins\b|\d\.\d{6}\b", rest))
+
+
 class PerfFiles(viewer_case.ViewerCase):
     """Files that perf records here."""
     def setUp(self):
         super().setUp()
         self.perf = viewer_case.need("perf", "linux-perf")
         (self.folder / "spins.c").write_text(PROGRAM)
-        viewer_case.run(viewer_case.need("gcc", "gcc"), "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+        viewer_case.run(viewer_case.need("gcc", "gcc"), "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
                         "-fno-inline", "spins.c", "-o", "spins", cwd=self.folder)
 
     def record(self, name):
@@ -76,6 +86,19 @@ class PerfFiles(viewer_case.ViewerCase):
                     for mine, perfs in zip(here, there, strict=True):
                         self.assertEqual(placed(mine, "/spins"), placed(perfs, "/spins"))
         self.assertTrue(any("odd+0x" in line and line.endswith("/spins)") for line in self.both("several")[1]))
+
+    def test_reports(self):
+        self.record("chains")
+        for options in ([], ["-s", "pid"], ["-s", "time,dso", "--no-children"], ["-s", "time", "--time-quantum", "20ms", "--no-children"],
+                        ["-F", "overhead,srcline,sym", "--no-children"], ["-s", "srcline", "--no-children"],
+                        ["--max-stack", "1"], ["--max-stack", "2"], ["--max-stack", "2", "--no-children"]):
+            with self.subTest(options=options):
+                arguments = ["report", "--stdio", "--no-inline", "-i", "chains.data", *options]
+                there = perf_reports.read(viewer_case.run(self.perf, *arguments, cwd=self.folder).stdout)
+                here = perf_reports.read(self.ringside(*arguments))
+                heads, others = perf_reports.compare(there, here)
+                self.assertEqual(heads + [line for line in others if is_of_program(line)], [])
+                self.assertTrue(here.rows)
 
     def test_samples_without_callers_are_lines(self):
         """perf has the addresses of the process there, where ringside has those of the file."""

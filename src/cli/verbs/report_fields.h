@@ -21,6 +21,11 @@ struct ColumnChoice {
   bool samples = false;  // -n
   bool period = false;   // --show-total-period
 
+  std::string time_quantum = "100ms";
+
+  // How long each span of time is that rows are told apart by, in ns; 0: by none. Error kUsage.
+  [[nodiscard]] Result<std::uint64_t> span_ns() const;
+  [[nodiscard]] bool has(const std::string& field) const;
   [[nodiscard]] bool are_usual() const { return sort.empty() && fields.empty(); }
 };
 

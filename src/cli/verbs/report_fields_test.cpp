@@ -101,11 +101,24 @@ TEST(ReportFields, WhatIsNotKnownIsWrongUsage) {
   const auto profile = with_callers(true, true);
   exporters::ReportOptions options;
   ColumnChoice choice;
-  for (const char* const name : {"weight", "time", "srcline", "guest"}) {
+  for (const char* const name : {"weight", "srcfile", "guest"}) {
     choice.sort = {name};
     EXPECT_EQ(choose_columns(choice, profile, options).error().code, ErrorCode::kUsage) << name;
   }
   EXPECT_EQ(find_parents({}, "(").error().code, ErrorCode::kUsage);
+}
+
+TEST(ReportFields, SpansOfTimeHaveALength) {
+  ColumnChoice choice;
+  EXPECT_EQ(choice.span_ns().value(), 0U);
+  choice.fields = {"overhead", "time"};
+  EXPECT_EQ(choice.span_ns().value(), 100'000'000U);
+  choice.time_quantum = "20us";
+  EXPECT_EQ(choice.span_ns().value(), 20'000U);
+  for (const char* const text : {"20", "0s", "soon", "1e30s"}) {
+    choice.time_quantum = text;
+    EXPECT_EQ(choice.span_ns().error().code, ErrorCode::kUsage) << text;
+  }
 }
 
 TEST(ReportFields, ParentsAreFoundByAPattern) {

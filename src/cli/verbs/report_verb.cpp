@@ -47,8 +47,9 @@ void ReportVerb::add_content(App& what) {
 void ReportVerb::add_columns(App& columns) {
   columns
       .add_option("-s,--sort", columns_.sort,
-                  "Distinguish rows by these keys: comm, cgroup, pid, tgid, vcpu, dso, symbol, "
-                  "parent (default: comm,dso,symbol; where no processes are known, dso,symbol). "
+                  "Distinguish rows by these keys: comm, cgroup, pid, tgid, vcpu, time, dso, "
+                  "symbol, srcline, parent (default: comm,dso,symbol; where no processes are "
+                  "known, dso,symbol). "
                   "As in perf, pid is each thread with its name, and tgid each process")
       ->type_name("KEYS")
       ->delimiter(',')
@@ -56,7 +57,7 @@ void ReportVerb::add_columns(App& columns) {
   columns
       .add_option("-F,--fields", columns_.fields,
                   "Show these columns: overhead, overhead_children, overhead_sys, overhead_us, "
-                  "sample, period, and the keys of --sort")
+                  "overhead_guest_sys, overhead_guest_us, sample, period, and the keys of --sort")
       ->type_name("FIELDS")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -70,6 +71,11 @@ void ReportVerb::add_columns(App& columns) {
       ->excludes(no_children);
   columns.add_flag("-n,--show-nr-samples", columns_.samples, "Show how many samples a row has");
   columns.add_flag("--show-total-period", columns_.period, "Show the weight of a row's samples");
+  columns
+      .add_option("--time-quantum", columns_.time_quantum,
+                  "How long each span of time is that the key time tells apart")
+      ->type_name("TIME")
+      ->capture_default_str();
   text_only_.push_back(
       columns
           .add_option("-t,--field-separator", separator_,
@@ -95,9 +101,10 @@ void ReportVerb::add_trees(App& trees) {
       trees.add_flag("-G,--inverted", inverted_, "The same as -g caller")};
   text_only_.insert(text_only_.end(), tree_options_.begin(), tree_options_.end());
   trees
-      .add_option("--max-stack", max_stack_,
-                  "Look at so many functions of each stack: the innermost, or the outermost where trees "
-                  "show callees, as in perf (default: all)")
+      .add_option(
+          "--max-stack", max_stack_,
+          "Look at so many functions of each stack: the innermost, or the outermost where trees "
+          "show callees, as in perf (default: all)")
       ->type_name("N")
       ->range(1u, 1000000u);
 }
@@ -130,9 +137,9 @@ void ReportVerb::add_rows(App& rows) {
 void ReportVerb::limit_stacks(const exporters::ReportOptions& options,
                               profile::Profile& profile) const {
   if (max_stack_ == 0) return;
-  profile::limit_stacks(profile, max_stack_,
-                        options.trees.callees ? profile::KeptFrames::kOutermost
-                                              : profile::KeptFrames::kInnermost);
+  profile::limit_stacks(
+      profile, max_stack_,
+      options.trees.callees ? profile::KeptFrames::kOutermost : profile::KeptFrames::kInnermost);
 }
 
 // A table for programs: the same whether a terminal shows it or not.
@@ -218,7 +225,10 @@ Result<void> ReportVerb::run(const std::vector<std::string>&) {
   if (lists_.are_wanted() && format_ != "text")
     return fail(ErrorCode::kUsage, "--events and --build-ids are text: leave out --format");
   if (lists_.are_wanted()) return lists_.write(settings_, screen_, verbose_);
-  RINGSIDE_ASSIGN(auto profile, app::open_profile(settings_));
+  app::ReaderSettings settings = settings_;
+  RINGSIDE_ASSIGN(settings.span_ns, columns_.span_ns());
+  settings.source_lines = columns_.has("srcline");
+  RINGSIDE_ASSIGN(auto profile, app::open_profile(settings));
   return format_ == "text" ? write_text(profile) : write_data(profile);
 }
 

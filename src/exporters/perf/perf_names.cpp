@@ -6,10 +6,9 @@
 
 #include "elf/image_map.h"
 #include "profile/sanitize.h"
+#include "recording/of_perf.h"
 
 namespace ringside::exporters {
-
-bool is_of_perf(const recording::Header& header) { return header.engine.starts_with("perf-"); }
 
 std::string event_of(const recording::Header& header, const recording::Source& source) {
   std::string name = profile::sanitize(source.name);

@@ -7,9 +7,6 @@
 
 namespace ringside::exporters {
 
-// Whether the recording was made of what perf wrote.
-[[nodiscard]] bool is_of_perf(const recording::Header& header);
-
 // The name of a source's event as perf prints it: where perf wrote the input, without the number
 // that tells apart events of one name.
 [[nodiscard]] std::string event_of(const recording::Header& header,

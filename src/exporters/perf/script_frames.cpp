@@ -6,6 +6,7 @@
 
 #include "exporters/perf/perf_names.h"
 #include "profile/sanitize.h"
+#include "recording/of_perf.h"
 
 namespace ringside::exporters {
 namespace {

@@ -13,6 +13,7 @@
 #include "exporters/perf/perf_names.h"
 #include "exporters/perf/script_frames.h"
 #include "profile/sanitize.h"
+#include "recording/of_perf.h"
 #include "views/owner.h"
 
 namespace ringside::exporters {

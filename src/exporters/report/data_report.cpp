@@ -88,6 +88,12 @@ class Rows {
       case ReportColumn::kUser:
         fields.push_back({"us_percent", share(row.self_in_user)});
         break;
+      case ReportColumn::kGuestSys:
+        fields.push_back({"guest_sys_percent", share(0)});
+        break;
+      case ReportColumn::kGuestUser:
+        fields.push_back({"guest_us_percent", share(0)});
+        break;
       case ReportColumn::kPeriod:
         fields.push_back({"period", std::to_string(row.self)});
         break;
@@ -110,8 +116,14 @@ class Rows {
       case ReportColumn::kVcpu:
         fields.push_back({"vcpu", vcpu_of(row)});
         break;
+      case ReportColumn::kTime:
+        fields.push_back({"time_ns", number(row.span_ns)});
+        break;
       case ReportColumn::kDso:
         fields.push_back({"dso", text(row.image), true});
+        break;
+      case ReportColumn::kSourceLine:
+        fields.push_back({"srcline", text(row.line), true});
         break;
       case ReportColumn::kSymbol:
         fields.push_back({"kind", std::string(profile::name_of(row.kind)), true});

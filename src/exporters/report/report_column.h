@@ -11,6 +11,8 @@ enum class ReportColumn : std::uint8_t {
   kChildren,
   kSys,
   kUser,
+  kGuestSys,
+  kGuestUser,
   kSamples,
   kPeriod,
   kComm,
@@ -19,7 +21,9 @@ enum class ReportColumn : std::uint8_t {
   kTid,
   kPid,
   kVcpu,
+  kTime,  // when a span of time began
   kDso,
+  kSourceLine,
   kSymbol,  // with the letter of its kind
   kParent,
 };

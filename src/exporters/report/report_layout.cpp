@@ -106,6 +106,10 @@ Layout layout_of(ReportColumn column) {
       return {"sys", 8, true};
     case ReportColumn::kUser:
       return {"usr", 8, true};
+    case ReportColumn::kGuestSys:
+      return {"guest sys", 9, true};
+    case ReportColumn::kGuestUser:
+      return {"guest usr", 9, true};
     case ReportColumn::kSamples:
       return {"Samples", 12, true, 2};
     case ReportColumn::kPeriod:
@@ -122,8 +126,12 @@ Layout layout_of(ReportColumn column) {
       return {"   Tgid:Command", 15};
     case ReportColumn::kVcpu:
       return {"vCPU", 4, true, 1};
+    case ReportColumn::kTime:
+      return {"Time", 12};
     case ReportColumn::kDso:
       return {"Shared Object", 13};
+    case ReportColumn::kSourceLine:
+      return {"Source:Line", 11};
     case ReportColumn::kSymbol:
       return {"Symbol", 14};
     case ReportColumn::kParent:

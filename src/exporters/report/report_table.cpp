@@ -47,6 +47,11 @@ std::string_view letter_of(profile::Kind kind) {
   return "[?] ";
 }
 
+// Seconds as perf has them, cut to microseconds.
+std::string seconds_of(std::uint64_t ns) {
+  return fmt::format("{}.{:06}", ns / 1'000'000'000, ns % 1'000'000'000 / 1000);
+}
+
 class Table {
  public:
   Table(const Profile& profile, const OverheadSection& section, const ReportOptions& options)
@@ -169,6 +174,10 @@ class Table {
       case Column::kUser:
         add_share(row.self_in_user);
         break;
+      case Column::kGuestSys:
+      case Column::kGuestUser:
+        add_share(0);
+        break;
       case Column::kPeriod:
         row_.add().text = std::to_string(row.self);
         break;
@@ -191,8 +200,14 @@ class Table {
       case Column::kVcpu:
         row_.add().text = vcpu_of(row);
         break;
+      case Column::kTime:
+        row_.add().text = row.span_ns ? seconds_of(*row.span_ns) : std::string("-");
+        break;
       case Column::kDso:
         row_.add().text = dso_of(row);
+        break;
+      case Column::kSourceLine:
+        row_.add().text = row.line == 0 ? "??:0" : profile_.strings[row.line];
         break;
       case Column::kSymbol:
         add_symbol(row);

@@ -76,8 +76,8 @@ def _read_call(tree, level, line):
 
 
 def _what(row):
-    """A row without its numbers."""
-    return tuple(cell for cell in row if not re.fullmatch(r"-?[\d.]+%?", cell))
+    """A row without its numbers; times are none."""
+    return tuple(cell for cell in row if not re.fullmatch(r"-?[\d.]+%|-?\d+", cell))
 
 
 def _compared(rows, several):
