@@ -143,6 +143,17 @@ TEST_F(PerfDataEventsTest, NamesThreadsAsTheyAreThen) {
   EXPECT_EQ(recorded.thread_names[2].tid, 8);
 }
 
+TEST_F(PerfDataEventsTest, NamesAThreadAsItWasCalledLast) {
+  TestFile file;
+  file.comm(7, 7, "first", 10)
+      .sample(kUser, 0x1000, 7, 20)
+      .comm(7, 7, "second", 30)
+      .comm(8, 8, "without samples", 30);
+  read(file);
+  EXPECT_THAT(names(), ElementsAre("first", "second"));
+  EXPECT_EQ(recorded.thread_names[1].time_ns, 1);  // behind the last sample
+}
+
 // Records of processors stand one behind the other.
 TEST_F(PerfDataEventsTest, OrdersRecordsByTime) {
   TestFile file;

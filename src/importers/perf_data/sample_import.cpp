@@ -176,7 +176,9 @@ Result<void> SampleImport::create(std::size_t event) {
 }
 
 Result<void> SampleImport::finish() {
-  return writer_ == nullptr ? Result<void>() : sources_.add_statistics(last_);
+  if (writer_ == nullptr) return {};
+  RINGSIDE_TRY(threads_.finish(last_ + 1, *writer_));
+  return sources_.add_statistics(last_);
 }
 
 }  // namespace ringside::importers::perf_data

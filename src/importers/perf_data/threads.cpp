@@ -1,6 +1,8 @@
 #include "importers/perf_data/threads.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/least_recent.h"
 
@@ -20,6 +22,7 @@ Threads::Thread& Threads::thread(std::uint32_t pid, std::uint32_t tid) {
     // The number is another thread's now.
     thread.pid = pid;
     thread.is_recorded = false;
+    thread.has_samples = false;
   }
   return thread;
 }
@@ -51,15 +54,30 @@ Result<void> Threads::note(std::uint32_t pid, std::uint32_t tid, std::uint64_t c
   if (!is_known && cgroup == 0) return {};
   Thread& noted = is_known ? found->second : thread(pid, tid);
   noted.last_use = ++uses_;
+  noted.has_samples = true;
   if (noted.cgroup != cgroup) {
     noted.cgroup = cgroup;
     noted.is_recorded = false;
   }
   if (noted.is_recorded) return {};
   noted.is_recorded = true;
-  const auto path = cgroups_.find(cgroup);
+  return record(tid, noted, time_ns, writer);
+}
+
+Result<void> Threads::finish(std::uint64_t time_ns, recording::Writer& writer) const {
+  std::vector<std::uint32_t> tids;
+  for (const auto& [tid, thread] : threads_)
+    if (thread.has_samples && !thread.is_recorded) tids.push_back(tid);
+  std::sort(tids.begin(), tids.end());
+  for (const std::uint32_t tid : tids) RINGSIDE_TRY(record(tid, threads_.at(tid), time_ns, writer));
+  return {};
+}
+
+Result<void> Threads::record(std::uint32_t tid, const Thread& thread, std::uint64_t time_ns,
+                             recording::Writer& writer) const {
+  const auto path = cgroups_.find(thread.cgroup);
   return writer.add_thread_name(
-      {time_ns, pid, tid, 0, noted.name, path == cgroups_.end() ? "" : path->second});
+      {time_ns, thread.pid, tid, 0, thread.name, path == cgroups_.end() ? "" : path->second});
 }
 
 }  // namespace ringside::importers::perf_data

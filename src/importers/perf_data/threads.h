@@ -22,6 +22,9 @@ class Threads {
   [[nodiscard]] Result<void> note(std::uint32_t pid, std::uint32_t tid, std::uint64_t cgroup,
                                   std::uint64_t time_ns, recording::Writer& writer);
 
+  // The names that threads got since their last samples. To be called when all are recorded.
+  [[nodiscard]] Result<void> finish(std::uint64_t time_ns, recording::Writer& writer) const;
+
  private:
   static constexpr std::size_t kMost = 1 << 20;
   static constexpr std::size_t kMostCgroups = 1 << 16;
@@ -31,9 +34,12 @@ class Threads {
     std::string name;
     std::uint64_t cgroup = 0;
     bool is_recorded = true;  // name and control group are; so they are where there are none
+    bool has_samples = false;
     std::uint64_t last_use = 0;
   };
   Thread& thread(std::uint32_t pid, std::uint32_t tid);
+  [[nodiscard]] Result<void> record(std::uint32_t tid, const Thread& thread, std::uint64_t time_ns,
+                                    recording::Writer& writer) const;
 
   std::unordered_map<std::uint32_t, Thread> threads_;  // by tid
   std::unordered_map<std::uint64_t, std::string> cgroups_;
