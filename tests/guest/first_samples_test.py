@@ -41,6 +41,9 @@ def check(options, folder):
             samples = for_user_code(run(options, folder, "export", "-i", "a.data", "--format", "json-lines", "-o", "-"))
             unnamed = [sample for sample in samples if "pid" not in sample]
             print(f"{len(unnamed)} of {len(samples)} samples have no process")
+            unread = [sample for sample in samples if any(stack["stop"] == "unreadable memory" for stack in sample["stacks"])]
+            if unread:
+                failures.append(f"{len(unread)} stacks end in unreadable memory, which was not read: {unread[:3]}")
             if unnamed or not samples:
                 failures.append(f"{len(unnamed)} of {len(samples)} samples have no process: {unnamed[:3]}")
     return failures

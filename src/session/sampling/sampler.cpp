@@ -124,7 +124,12 @@ void Sampler::run_by_clock() {
   while (goes_on_) {
     sleep_until(std::min(clock_->due_ns(), end_ns()));
     const std::uint64_t now = monotonic_ns();
-    if (stopping_.load(std::memory_order_relaxed) || now >= end_ns()) break;
+    if (stopping_.load(std::memory_order_relaxed) || now >= end_ns()) {
+      // What was due while ringside was busy to the end.
+      clock_->pass(std::min(now, end_ns()));
+      outcome_.last_tick_ns = std::max(outcome_.last_tick_ns, std::min(now, end_ns()));
+      break;
+    }
     if (now < clock_->due_ns()) continue;  // ringside was suspended meanwhile
     plan_ = planner_->plan(watch_->adapter());
     take_due_tick();

@@ -97,6 +97,25 @@ TEST_F(ReadsInStops, EndWithTheRecording) {
   EXPECT_LT(seconds_, 10);
 }
 
+// A read that lets no tick go first, until behind the recording's end.
+TEST_F(ReadsInStops, TicksThatNobodyTookAreCountedToTheEnd) {
+  engine_.on_read = [this](std::span<std::byte> into) -> Result<std::size_t> {
+    if (reads_++ == 0) ::usleep(600'000);
+    if (engine_.turns != nullptr) RINGSIDE_TRY(engine_.turns->wait(last_, monotonic_ns()));
+    return into.size();
+  };
+  SamplingOptions options;
+  options.interval_ns = 5 * kMs;
+  options.duration_ns = 500 * kMs;
+  Sampling control;
+  const RecordResult result = record(options, control);
+  EXPECT_FALSE(result.error) << result.error->message;
+  EXPECT_LT(result.samples, 20u);
+  constexpr std::uint64_t kDue = 2 * 100;  // vCPUs, intervals; a stop may move the last one out
+  EXPECT_GE(result.due, kDue - 2 * 2);
+  EXPECT_LE(result.due, kDue);
+}
+
 // The reader is slow: nothing of what is found out about the loader has been handed on when its
 // kernel runs.
 TEST(SamplerTest, UserInterruptsOfALoaderAreNotHandedOnWithItsKernel) {
