@@ -18,7 +18,7 @@ set(RINGSIDE_CI_TESTS
 # The unit tests that take longest: half of the time of all. So are the suites whose names end with Long. Suites that are
 # split in two end with .1 and .2.
 set(RINGSIDE_LONG_UNITS
-  cli.annotate cli.completion cli.disk_image cli.disk_refusals cli.doctor cli.go_programs cli.json_bombs cli.memory cli.replaced_outputs engines.HostWaits engines.SlicedReads
+  cli.annotate cli.disk_image cli.disk_refusals cli.doctor cli.go_programs cli.json_bombs cli.memory cli.replaced_outputs engines.HostWaits engines.SlicedReads
   guest.self.run_truth guestos.Compressions.PackedInitramfs.2 importers.CallgrindTest importers.Firefox
   importers.Formats.RingProperty.1 importers.Formats.RingProperty.2 importers.RealPerfTest importers.Seeds.CallgrindSumsTest.1 kernel_image.BootImage
   kernel_image.Slide package.contents recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1 symbols.DebianKernels

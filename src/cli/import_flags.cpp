@@ -9,7 +9,7 @@ namespace ringside::cli {
 
 void add_input_format_flag(App& app, std::string& format, FormatHelp help) {
   std::vector<std::string> names = {app::kAutoFormat};
-  std::string text = "auto: as the contents show";
+  std::string text = "The kind of input. auto: as the contents show";
   for (const auto& [name, summary] : app::input_formats()) {
     names.push_back(name);
     text += fmt::format("; {}: {}", name, summary);

@@ -99,20 +99,21 @@ void add_guest(App& guest, app::SamplingSettings& settings, Counted counted) {
                   "drains its rings to, also on real hardware")
       ->type_name("LINE");
   guest
-      .add_option("--redox-rings", settings.redox_rings,
-                  "With --engine ring: the guest has the rings of Redox' kernel, at this symbol or "
-                  "address (kernel::profiling::BUFS_RAW; until 2026-04 kernel::profiling::BUFS)")
+      .add_option(
+          "--redox-rings", settings.redox_rings,
+          "The guest has the rings of Redox' kernel at this symbol or address, with --engine "
+          "ring (kernel::profiling::BUFS_RAW; until 2026-04 kernel::profiling::BUFS)")
       ->type_name("SYMBOL");
   guest
       .add_option(
           "--context-names", settings.context_names,
-          "With --redox-rings: names of the kernel's contexts, instead of those in its memory: "
-          "lines of an id, a space and a name")
+          "Names of the kernel's contexts for --redox-rings, instead of those in its memory: lines "
+          "of an id, a space and a name")
       ->type_name("FILE");
   guest
       .add_option("--cpu-freq", settings.cpu_frequency,
-                  "With --engine ring or --serial: the rate of the guest's counter, if its kernel "
-                  "does not know it")
+                  "The rate of the guest's counter, if its kernel does not know it, with --engine "
+                  "ring or --serial")
       ->type_name("GHZ");
 }
 

@@ -39,9 +39,11 @@ std::string value_part(const Option& option) {
 std::string lines(const App& verb, const std::string& path) {
   const std::string begin = fmt::format("complete -c ringside -n '__ringside_verb{}", path);
   std::string text;
+  std::string alone;
   for (const App* sub : verb.subcommands()) {
+    alone += (alone.empty() ? "; and not __fish_seen_subcommand_from " : " ") + sub->name();
     text += fmt::format("{}; and __ringside_is_next{}' -a {} -d {}\n", begin, path, sub->name(),
-                        quoted(sub->description()));
+                        quoted(in_brief(sub->description())));
     text += lines(*sub, path + " " + sub->name());
   }
   for (const Option* option : verb.options()) {
@@ -49,8 +51,8 @@ std::string lines(const App& verb, const std::string& path) {
     for (const std::string& name : option->names())
       names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     if (!names.empty())
-      text += fmt::format("{}'{} -d {}{}\n", begin, names, quoted(option->description()),
-                          value_part(*option));
+      text += fmt::format("{}{}'{} -d {}{}\n", begin, alone, names,
+                          quoted(in_brief(option->description())), value_part(*option));
   }
   const Option* const argument = argument_of(verb);
   if (argument != nullptr && !offer(*argument).empty())

@@ -20,6 +20,10 @@ enum class Values {
 // The argument that a verb takes by its place; nullptr: none.
 [[nodiscard]] const Option* argument_of(const App& verb);
 
+// One line for a list of completions: the first sentence without remarks in parentheses, or its
+// beginning. It has at most 70 bytes.
+[[nodiscard]] std::string in_brief(const std::string& description);
+
 [[nodiscard]] std::string bash_completion(const App& app);
 [[nodiscard]] std::string fish_completion(const App& app);
 [[nodiscard]] std::string zsh_completion(const App& app);

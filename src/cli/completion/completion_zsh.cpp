@@ -42,8 +42,8 @@ std::string specification(const Option& option, const std::string& name) {
   const char* end = value.empty() ? "" : name.starts_with("--") ? "=" : "+";
   const std::string others =
       option.most_values() > 1 ? "*" : fmt::format("({})", fmt::join(option.names(), " "));
-  return fmt::format("    '{}{}{}[{}]{}'", others, name, end, quoted(option.description(), "[]:\\"),
-                     value);
+  return fmt::format("    '{}{}{}[{}]{}'", others, name, end,
+                     quoted(in_brief(option.description()), "[]:\\"), value);
 }
 
 // A function for the verb, and one for each below it.
@@ -53,7 +53,8 @@ std::string functions(const App& verb, const std::string& name) {
   std::string cases;
   for (const App* sub : verb.subcommands()) {
     below += functions(*sub, name + "_" + sub->name());
-    verbs += fmt::format("      '{}:{}'\n", sub->name(), quoted(sub->description(), ":\\"));
+    verbs +=
+        fmt::format("      '{}:{}'\n", sub->name(), quoted(in_brief(sub->description()), ":\\"));
     cases +=
         fmt::format("  {0}) shift words; (( CURRENT-- )); {1}_{0}; return ;;\n", sub->name(), name);
   }

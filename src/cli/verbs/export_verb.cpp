@@ -21,13 +21,16 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-// "folded: one line a stack (.folded); pprof: …"
+// "The format; … folded: one line a stack (.folded); pprof: …"
 std::string format_help() {
-  std::string text;
-  for (const exporters::Format& format : exporters::formats())
-    text += fmt::format("{}{}: {} ({})", text.empty() ? "" : "; ", format.name, format.summary,
+  std::string text = "The format; without it the output's extension chooses";
+  std::string_view between = ". ";
+  for (const exporters::Format& format : exporters::formats()) {
+    text += fmt::format("{}{}: {} ({})", between, format.name, format.summary,
                         fmt::join(format.extensions, ", "));
-  return text + ". Without it the output's extension chooses";
+    between = "; ";
+  }
+  return text;
 }
 
 }  // namespace
