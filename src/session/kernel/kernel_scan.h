@@ -11,6 +11,7 @@ namespace ringside::session {
 struct ScannedKernel {
   std::shared_ptr<const elf::ElfFile> file;  // null where there is no such kernel
   std::uint64_t bytes = 0;                   // that were read
+  bool is_whole = false;                     // none of its symbols is behind what was read
 };
 
 // A Linux kernel that nothing is known of but a place where it runs: reads what is mapped around
