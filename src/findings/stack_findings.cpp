@@ -108,9 +108,10 @@ bool is_not_copied(const StackFacts& stacks) {
 }
 template <Part part>
 Sentences not_copied(const StackFacts& stacks) {
-  return {broken(stacks, part,
-                 "most of these go on on a stack that was not copied: the first samples show where "
-                 "it is, and later ones have it; record for longer")};
+  return {
+      broken(stacks, part,
+             "most of these go on on a stack that was not copied: the first samples may show where "
+             "it is, and later ones have it then; record for longer")};
 }
 
 // A guest, or another profiler, has walked them: how is not known.

@@ -63,15 +63,18 @@ Miss StackMemory::explain(GuestVirt address, GuestVirt slot,
     if (!piece.is_stack() || offset >= wire::kMaxStackBytes) continue;
     if (below == nullptr || offset < address - below->address) below = &piece;
   }
-  if (below != nullptr && !leads_away) {
-    // Fewer bytes than asked for: memory ended there.
-    const bool asked = address - below->address + pointer_size_ <= below->requested;
-    return {asked ? StopReason::kUnreadable : StopReason::kTruncated, address, std::nullopt};
-  }
   if (leads_away && is_kernel_pointer(address, arch::roles_of(capture_.arch).pointer_size))
     return {StopReason::kNotCopied, address, StackLink{slot, address}};
   // A pointer that leads anywhere shows no stack.
   const bool is_own_stack = position && address - *position < wire::kMaxStackBytes;
+  const bool is_copied_in_part =
+      below != nullptr &&
+      (!leads_away || (is_own_stack && *position - below->address <= below->size));
+  if (is_copied_in_part) {
+    // Fewer bytes than asked for: memory ended there.
+    const bool asked = address - below->address + pointer_size_ <= below->requested;
+    return {asked ? StopReason::kUnreadable : StopReason::kTruncated, address, std::nullopt};
+  }
   return {is_own_stack ? StopReason::kNotCopied : StopReason::kUnreadable, address, std::nullopt};
 }
 

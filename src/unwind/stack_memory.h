@@ -34,7 +34,8 @@ class StackMemory {
   [[nodiscard]] std::optional<std::uint64_t> read(GuestVirt address, std::size_t size) const;
 
   // Says why `address` cannot be read. `slot` is where the pointer to that stack was loaded from, 0
-  // if it was not loaded; `position` the frame's stack pointer, nothing where that is not known.
+  // if it was not loaded; `position` how far the walk has come on its stack, nothing where that is
+  // not known.
   [[nodiscard]] Miss explain(GuestVirt address, GuestVirt slot,
                              std::optional<GuestVirt> position = std::nullopt) const;
 

@@ -6,6 +6,7 @@
 
 #include "arch/arch_info.h"
 #include "unwind/frame_pointer.h"
+#include "unwind/stack_memory.h"
 #include "unwind/unwinder.h"
 
 namespace ringside::unwind {
@@ -94,6 +95,20 @@ TEST_F(StackWalk, StackThatWasNotCopiedFarEnoughIsTruncated) {
   EXPECT_EQ(stack.stop, StopReason::kTruncated);
   EXPECT_EQ(stack.stopped_at.value, kStack + 8 + 40);
   EXPECT_FALSE(stack.missing_link);
+}
+
+// Frames of user code may be larger than 4 KiB.
+TEST_F(StackWalk, AFramePointerPastTheCopiedPartIsOfThatStack) {
+  constexpr std::uint64_t kLow = 0x10000;
+  start(at("leaf"), kLow);
+  piece(kLow, {0, 0, 0});
+  const StackMemory memory(capture_, images_);
+  const auto reason = [&](std::uint64_t address, std::uint64_t position) {
+    return memory.explain({address}, {kLow + 8}, GuestVirt{position}).reason;
+  };
+  EXPECT_EQ(reason(kLow + 0x2008, kLow + 16), StopReason::kTruncated);
+  EXPECT_EQ(reason(kLow + 0x2008, kLow + 0x2000), StopReason::kNotCopied);
+  EXPECT_EQ(reason(kLow + 0x200000, kLow + 16), StopReason::kUnreadable);
 }
 
 TEST_F(StackWalk, StackThatEndsBeforeWhatWasAskedForIsUnreadable) {
