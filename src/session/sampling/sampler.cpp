@@ -125,9 +125,7 @@ void Sampler::run_by_clock() {
     sleep_until(std::min(clock_->due_ns(), end_ns()));
     const std::uint64_t now = monotonic_ns();
     if (stopping_.load(std::memory_order_relaxed) || now >= end_ns()) {
-      // What was due while ringside was busy to the end.
-      clock_->pass(std::min(now, end_ns()));
-      outcome_.last_tick_ns = std::max(outcome_.last_tick_ns, std::min(now, end_ns()));
+      if (!has_enough()) pass_until(std::min(now, end_ns()));
       break;
     }
     if (now < clock_->due_ns()) continue;  // ringside was suspended meanwhile
@@ -145,6 +143,12 @@ void Sampler::run_by_clock() {
   outcome_.lost.late += (clock_->missed() - suspended_ticks_) * vcpus;
   outcome_.lost.suspended += suspended_ticks_ * vcpus;
   report_silence();
+}
+
+// Counts the ticks that were due while ringside was busy to the end.
+void Sampler::pass_until(std::uint64_t now_ns) {
+  clock_->pass(now_ns);
+  outcome_.last_tick_ns = std::max(outcome_.last_tick_ns, now_ns);
 }
 
 // An engine that had not answered at the end: what was recorded ends before it should.
@@ -188,9 +192,7 @@ Result<void> Sampler::wait(const engines::ReadStop& last, std::uint64_t from_ns)
     park_if_asked();
     if (is_left_alone()) return {};  // a read costs nothing, or is refused by the engine
     const std::uint64_t now = monotonic_ns();
-    // A read in the middle of one shot is for its next round.
-    const bool enough = options_.one_shot || (options_.samples && sampled_ >= *options_.samples);
-    const bool samples = !enough && now < end_ns();
+    const bool samples = !has_enough() && now < end_ns();
     const std::uint64_t due = samples ? due_after(last) : std::numeric_limits<std::uint64_t>::max();
     if (due <= now) {
       take_due_tick();
@@ -201,6 +203,11 @@ Result<void> Sampler::wait(const engines::ReadStop& last, std::uint64_t from_ns)
     }
   }
   return fail(ErrorCode::kDisturbed, "sampling has ended");
+}
+
+// A read in the middle of one shot is for its next round.
+bool Sampler::has_enough() const {
+  return options_.one_shot || (options_.samples && sampled_ >= *options_.samples);
 }
 
 bool Sampler::reads_are_over() const {

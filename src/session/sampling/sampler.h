@@ -71,7 +71,7 @@ class Sampler : private engines::ReadTurns {
     std::uint64_t damaged_counts = 0;  // of the guest's rings
     std::uint64_t late_ticks = 0;      // taken more than half an interval after they were due
     std::uint64_t first_tick_ns = 0;
-    std::uint64_t last_tick_ns = 0;
+    std::uint64_t last_tick_ns = 0;   // or the end, where ticks were due behind it
     std::uint64_t user_pause_ns = 0;  // the guest was left alone
     std::uint64_t retries = 0;        // the guest did not stop in time; tried again
     bool guest_gone = false;
@@ -89,6 +89,8 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] Result<void> wait(const engines::ReadStop& last, std::uint64_t from_ns) override;
   [[nodiscard]] std::uint64_t due_after(const engines::ReadStop& stop) const;
   void take_due_tick();
+  void pass_until(std::uint64_t now_ns);
+  [[nodiscard]] bool has_enough() const;
   // These two return false when sampling is over.
   [[nodiscard]] bool take_tick(std::uint64_t due_ns);
   [[nodiscard]] bool capture(std::uint64_t due_ns, const engines::TickPlan& plan);
