@@ -19,6 +19,15 @@ ROOTS_AT_TOP = "return document.documentElement.dataset.roots === 'top'"
 TOPS = svg_reading.FIND + "return arguments.length && [...arguments].map(key => box_of(key).top)"
 ELEMENTS = svg_reading.FIND + "return [...keyed().keys()]"
 LEAST = 13  # pixels of a frame that is an element
+# The classes of the paths at a place of the picture, the topmost last, and the path of all that a search has found. The place:
+# a share of the root's width, and so many rows away from the root.
+PATHS = svg_reading.FIND + """const svg = document.querySelector('#ringside'), [root, child, share, depth] = arguments;
+    const rect = key => find(key).querySelector('rect'), number = (key, name) => Number(rect(key).getAttribute(name));
+    const at = svg.createSVGPoint(), paths = [...document.querySelectorAll('#thin path')];
+    at.x = number(root, 'x') + share * number(root, 'width');
+    at.y = number(root, 'y') + depth * (number(child, 'y') - number(root, 'y')) + number(root, 'height') / 2;
+    return [paths.filter(path => path.isPointInFill(at)).map(path => path.getAttribute('class')),
+            paths.filter(path => path.getAttribute('class') === 'match').map(path => path.getAttribute('d') || '').join('')]"""
 
 
 def _expect_focus(browser, frame, how):
@@ -129,6 +138,37 @@ def narrow_frames_wait(browser, frames):
     browser.press(webdriver.ESCAPE)
 
 
+def _middle(frame):
+    """The middle of a frame, in the weight to its left."""
+    at = frame.weight / 2
+    while frame.parent:
+        siblings = frame.parent.children
+        at += sum(sibling.weight for sibling in siblings[:siblings.index(frame)])
+        frame = frame.parent
+    return at
+
+
+def narrow_frames_are_found(browser, frames):
+    """Frames without an element that a search finds are drawn over the others, also when the picture is turned over."""
+    width = browser.run(svg_reading.BOX, frames[0].key)[2]
+    names = [frame.name for frame in frames]
+    narrow = [frame for frame in frames
+              if 3 < frame.weight * width / frames[0].weight < LEAST - 1 and names.count(frame.name) == 1]
+    if not narrow:
+        return
+    target, child = heaviest(narrow), heaviest(frames[0].children)
+    place = (frames[0].key, child.key, _middle(target) / frames[0].weight, target.depth)
+    before, none = browser.run(PATHS, *place)
+    expect([name[0] for name in before] == [target.kind] and not none, f"{target.name} stands as {before}, found is {none!r}")
+    browser.press("/")
+    browser.press("^" + re.escape(target.name) + "$")
+    expect(browser.run(PATHS, *place)[0] == [*before, "match"], f"{target.name} is searched for and not drawn as found")
+    browser.run("document.querySelector('#flip').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    expect(browser.run(PATHS, *place)[0] == [*before, "match"], f"{target.name} is not found when the picture is turned over")
+    browser.press(webdriver.ESCAPE)
+    expect(browser.run(PATHS, *place) == [before, ""], f"{target.name} is drawn as found without a search")
+
+
 def turns_over(browser, frames):
     """The button puts the roots at the other edge, and the address keeps it."""
     child = heaviest(frames[0].children)
@@ -176,7 +216,7 @@ def run(browser, svg):
     frames = frames_of(svg)
     address = browser.run("return location.href.split('#')[0]")
     browser.resize(*webdriver.WINDOW)
-    for check in (keys_walk, keys_zoom_and_search, narrow_frames_wait, has_roles, turns_over):
+    for check in (keys_walk, keys_zoom_and_search, narrow_frames_wait, narrow_frames_are_found, has_roles, turns_over):
         browser.open("about:blank")
         browser.open(address)
         check(browser, frames)
