@@ -29,13 +29,18 @@ class FirefoxToolCase(viewer_case.ViewerCase):
                                   stderr=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
-        self.assertTrue(limits.wait_until(lambda: self.is_loaded(server, path), pause=0.2), f"{path} does not load")
+        self.answer = None
+        loaded = limits.wait_until(lambda: self.is_loaded(server), pause=0.2)
+        self.assertTrue(loaded, f"{path} does not load: {self.answer}")
 
-    def is_loaded(self, server, path):
-        self.assertIsNone(server.poll(), f"the tool's server has ended: {path}")
+    def is_loaded(self, server):
+        self.assertIsNone(server.poll(), f"the tool's server has ended: {self.answer}")
         try:
             return bool(self.cli("status"))
-        except AssertionError:
+        except AssertionError as error:
+            self.answer = str(error)
+            if "load failed" in self.answer:
+                raise
             return False
 
     def json(self, *arguments):

@@ -1,5 +1,6 @@
 #include "cli/completion/completion.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "cli/completion/completion_values.h"
@@ -42,7 +43,8 @@ std::string in_brief(const std::string& description) {
   if (text.size() <= kLongestBrief) return text;
   for (std::size_t at = kLongestBrief; at >= kShortestBrief; --at)
     if ((text[at] == ':' || text[at] == ';') && ends_word(text, at)) return text.substr(0, at);
-  text.resize(text.rfind(' ', kLongestBrief - kLeftOut.size()));
+  const std::size_t room = kLongestBrief - kLeftOut.size();
+  text.resize(std::min(text.rfind(' ', room), room));
   return text.append(kLeftOut);
 }
 
