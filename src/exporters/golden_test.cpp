@@ -8,6 +8,7 @@
 #include "exporters/exporters_test_util.h"
 #include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
+#include "exporters/report/data_report.h"
 #include "exporters/report/text_report.h"
 #include "profile/profile_test_util.h"
 
@@ -163,8 +164,14 @@ TEST(Golden, Processes) {
   options.columns = {ReportColumn::kPid, ReportColumn::kTask, ReportColumn::kVcpu,
                      ReportColumn::kOverhead};
   options.maximum_rows = 3;
-  expect_golden("report--processes-F=pid,tid,vcpu,overhead--rows=3.txt", report(options));
+  expect_golden("report--processes-F=tgid,pid,vcpu,overhead--rows=3.txt", report(options));
   options.maximum_rows = 0;
+  options.overhead.keys = {SortKey::kPid, SortKey::kTid};
+  options.columns = {ReportColumn::kPid, ReportColumn::kTid, ReportColumn::kSamples};
+  expect_golden("report--processes-F=pid,tid,sample--format=csv.txt",
+                text_of([&](Sink& sink) { return write_csv_report(profile, options, sink); }));
+  expect_golden("report--processes-F=pid,tid,sample--format=json.txt",
+                text_of([&](Sink& sink) { return write_json_report(profile, options, sink); }));
   options.overhead.keys = {SortKey::kComm, SortKey::kParent};
   options.columns = {ReportColumn::kOverhead, ReportColumn::kComm, ReportColumn::kParent};
   for (const profile::Function& function : profile.functions)

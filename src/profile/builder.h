@@ -38,7 +38,7 @@ struct BuildOptions {
   bool show_addresses = false;  // append each frame's address to its name
   bool show_lines = false;      // append each frame's source line to its name, where it is known
   // Frames have perf's name of their place in the source, and are told apart by it: the line of the
-  // address, or of the call of what is inlined there. "file.c:12", else "symbol+34", else "??:0".
+  // address, or of the call of what is inlined there. "file.c:12", else "symbol+34", else none.
   bool source_lines = false;
   // Interrupts stand over what they interrupted. Else they are charged to nobody: the frames from
   // the leaf to the interrupt's entry are a stack of their own, of kInterruptName.
@@ -46,6 +46,7 @@ struct BuildOptions {
   // Samples of different spans of time are told apart, each of this length; 0: none are. Spans
   // begin with the recording, or where it is perf's with the clock of the host.
   std::uint64_t span_ns = 0;
+  std::size_t most_spans = 1'000'000;  // with samples
   // Which sources' samples, by name; empty: the first source's.
   std::vector<std::string> sources;
   // Every source's where `sources` is empty, whatever the units of its values: for a
@@ -56,8 +57,9 @@ struct BuildOptions {
 };
 
 // Aggregates the samples of a recording, then names each distinct frame once. Memory grows with the
-// number of distinct stacks, and of processes that they are of. Errors: there is no such source or
-// value, with the list of those that there are; the sources' values have several units.
+// number of distinct stacks, of processes that they are of, and of spans of time that these are in.
+// Errors: there is no such source or value, with the list of those that there are; the sources'
+// values have several units; there are more spans than `most_spans`, with a length of fewer.
 [[nodiscard]] Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
                                             const BuildOptions& options = {});
 

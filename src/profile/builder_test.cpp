@@ -139,8 +139,7 @@ TEST(Builder, FramesAreToldApartByTheirPlaceInTheSource) {
   for (const Frame& frame : profile.frames)
     if (frame.line != 0) lines[std::string(profile.name(frame))] = profile.strings[frame.line];
   // The address of the outer function is in the inlined one.
-  EXPECT_EQ(lines, (std::map<std::string, std::string>{
-                       {"outer", "b.h:7"}, {"inner", "b.h:7"}, {"leaf", "??:0"}}));
+  EXPECT_EQ(lines, (std::map<std::string, std::string>{{"outer", "b.h:7"}, {"inner", "b.h:7"}}));
 }
 
 TEST(Builder, SamplesAreToldApartBySpansOfTime) {
@@ -154,6 +153,23 @@ TEST(Builder, SamplesAreToldApartBySpansOfTime) {
     samples[profile.owner_of(group).span_ns.value()] += group.samples;
   EXPECT_EQ(samples,
             (std::map<std::uint64_t, std::uint64_t>{{0, 1}, {20'000'000, 2}, {40'000'000, 1}}));
+}
+
+TEST(Builder, SpansOfTimeBeyondTheBoundAreAnErrorThatNamesALengthOfFewer) {
+  TestRecording recording;
+  recording.add({"start", 20});  // 10 ms apart
+  BuildOptions options;
+  options.span_ns = 1;
+  options.most_spans = 20;
+  EXPECT_TRUE(recording.try_profile(options));
+  options.most_spans = 19;
+  const auto refused = recording.try_profile(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
+  EXPECT_NE(refused.error().message.find("--time-quantum 100ms"), std::string::npos)
+      << refused.error().message;
+  options.span_ns = 100'000'000;
+  EXPECT_TRUE(recording.try_profile(options));
 }
 
 // A small file names few stacks, and each on each other is many.

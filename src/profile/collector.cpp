@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/figures.h"
 #include "base/release.h"
 #include "elf/image_map.h"
 #include "profile/sanitize.h"
@@ -78,10 +79,35 @@ StringId Collector::last_name(std::uint32_t pid, std::uint32_t tid) {
   return called(kAtTheEnd, {pid, tid}).comm;
 }
 
-std::optional<std::uint64_t> Collector::span_of(std::uint64_t time_ns) const {
-  if (options_.span_ns == 0) return std::nullopt;
+std::optional<std::uint64_t> Collector::span_of(std::uint64_t time_ns) {
+  if (options_.span_ns == 0 || !options_.filter.has_time(time_ns)) return std::nullopt;
   if (recording::is_of_perf(profile_.header)) time_ns += profile_.header.start_monotonic_ns;
-  return time_ns - time_ns % options_.span_ns;
+  const std::uint64_t span_ns = time_ns - time_ns % options_.span_ns;
+  first_span_ns_ = std::min(first_span_ns_, span_ns);
+  last_span_ns_ = std::max(last_span_ns_, span_ns);
+  if (!spans_.contains(span_ns)) {
+    has_all_spans_ &= spans_.size() < options_.most_spans;
+    if (has_all_spans_) spans_.insert(span_ns);
+  }
+  return has_all_spans_ ? std::optional(span_ns) : std::nullopt;
+}
+
+Result<void> Collector::check_spans() const {
+  if (has_all_spans_) return {};
+  // One more span may be begun by either end.
+  const std::uint64_t least_ns = (last_span_ns_ - first_span_ns_ + options_.span_ns) /
+                                     std::max<std::size_t>(options_.most_spans - 1, 1) +
+                                 1;
+  std::uint64_t length_ns = 1;
+  while (length_ns < least_ns) length_ns *= 10;
+  return fail(ErrorCode::kUsage,
+              "samples are in more than {} spans of time: give a longer one, such as "
+              "--time-quantum {}",
+              format_count(options_.most_spans),
+              length_ns >= 1'000'000'000 ? fmt::format("{}s", length_ns / 1'000'000'000)
+              : length_ns >= 1'000'000   ? fmt::format("{}ms", length_ns / 1'000'000)
+              : length_ns >= 1'000       ? fmt::format("{}us", length_ns / 1'000)
+                                         : fmt::format("{}ns", length_ns));
 }
 
 OwnerId Collector::owner_of(const recording::Context& context, ThreadNames::Called called,
@@ -208,6 +234,7 @@ void Collector::count(std::uint32_t id, std::uint64_t samples, std::uint64_t wei
 
 Result<void> Collector::finish() {
   add_counters();
+  RINGSIDE_TRY(check_spans());
   for (std::uint32_t id = 1; id < sums_.size(); ++id) {
     constexpr std::uint32_t kAhead = 8;
     if (id + kAhead < sums_.size()) __builtin_prefetch(&lists_[contexts_[id + kAhead].stacks]);

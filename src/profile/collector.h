@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/pair_table.h"
@@ -175,7 +177,9 @@ class Collector : public recording::Visitor {
   void note_owner(const recording::Context& context, StringId comm);
   [[nodiscard]] OwnerId owner_of(const recording::Context& context, ThreadNames::Called called,
                                  std::uint64_t time_ns);
-  [[nodiscard]] std::optional<std::uint64_t> span_of(std::uint64_t time_ns) const;
+  // None beyond BuildOptions::most_spans: check_spans() fails then.
+  [[nodiscard]] std::optional<std::uint64_t> span_of(std::uint64_t time_ns);
+  [[nodiscard]] Result<void> check_spans() const;
 
   const BuildOptions& options_;
   FrameNamer& namer_;
@@ -205,6 +209,10 @@ class Collector : public recording::Visitor {
   StringId idle_thread_ = 0;
   std::unordered_map<std::uint32_t, StringId> unnamed_;  // by tid
   std::unordered_map<SampleOwner, OwnerId, OwnerHash> owner_ids_;
+  std::unordered_set<std::uint64_t> spans_;  // those seen, by when they begin …
+  bool has_all_spans_ = true;                // … if there are not too many
+  std::uint64_t first_span_ns_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t last_span_ns_ = 0;
   PairTable broken_;  // of a node and its stop: see add_broken()
   std::vector<std::uint64_t> broken_samples_;
   std::vector<bool> is_noted_;             // by StringId: profile_.process_names has it

@@ -141,17 +141,18 @@ std::string FrameTable::with_place(const NamedFrame& named, std::size_t index) c
 
 void FrameTable::add_lines(const recording::RecordedFrame& frame, std::vector<FrameId>& out) {
   for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = interner_.at_line(out[i], profile_.strings.intern(source_line(frame, i)));
+    if (const std::string line = source_line(frame, i); !line.empty())
+      out[i] = interner_.at_line(out[i], profile_.strings.intern(line));
 }
 
-// The place of one of the functions that were found for the frame.
+// The place of one of the functions that were found for the frame; empty: it is not known.
 std::string FrameTable::source_line(const recording::RecordedFrame& frame,
                                     std::size_t index) const {
   // The function that was compiled there stands at the address, which may be of an inlined one.
   const std::size_t at = index == 0 ? named_.lines.size() - 1 : index;
   if (at < named_.lines.size() && named_.lines[at].line != 0)
     return source_place(named_.lines[at].file, named_.lines[at].line);
-  if (index != 0 || named_.size == 0) return "??:0";
+  if (index != 0 || named_.size == 0) return {};
   return fmt::format("{}+{}", sanitize(named_.functions.front()),
                      frame.address.value - named_.start.value);
 }

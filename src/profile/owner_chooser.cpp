@@ -48,8 +48,8 @@ OwnerChooser::Choice OwnerChooser::owner_of(std::uint32_t recorded, bool is_inte
 
 void OwnerChooser::note_last_names(const Owner& owner) {
   for (const std::optional<std::uint32_t>& tid : {owner.pid, owner.tid})
-    if (tid && owner.pid && !profile_.last_names.contains(*tid))
-      profile_.last_names[*tid] = collected_.last_name(*owner.pid, *tid);
+    if (tid && owner.pid && !profile_.last_names.contains({*owner.pid, *tid}))
+      profile_.last_names[{*owner.pid, *tid}] = collected_.last_name(*owner.pid, *tid);
 }
 
 OwnerChooser::Choice OwnerChooser::choose(const Collector::SampleOwner& of, bool is_interrupt) {

@@ -38,9 +38,33 @@ TEST(Processes, AThreadHasALastName) {
   recording.name(7, 7, "sh").name(7, 8, "io").add({"user:a", 1, 0, 7, 8}).add({"b", 1, 0, 9, 9});
   recording.name(7, 7, "dd");  // exec
   const Profile profile = recording.profile();
-  std::map<std::uint32_t, std::string> names;
-  for (const auto& [tid, name] : profile.last_names) names[tid] = profile.strings[name];
-  EXPECT_EQ(names, (std::map<std::uint32_t, std::string>{{7, "dd"}, {8, "io"}, {9, ":9"}}));
+  using Names = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
+  Names names;
+  for (const auto& [thread, name] : profile.last_names) names[thread] = profile.strings[name];
+  EXPECT_EQ(names, (Names{{{7, 7}, "dd"}, {{7, 8}, "io"}, {{9, 9}, ":9"}}));
+}
+
+TEST(Processes, ThatNumberTheirThreadsHaveNamesForEach) {
+  TestRecording recording("generic");
+  recording.name(1, 1, "a").name(2, 1, "b").add({"f", 1, 0, 1, 1}).add({"f", 1, 0, 2, 1});
+  const Profile profile = recording.profile();
+  EXPECT_EQ(profile.strings[profile.last_names.at({1, 1})], "a");
+  EXPECT_EQ(profile.strings[profile.last_names.at({2, 1})], "b");
+}
+
+TEST(Processes, AreCalledAsAThreadWhereTheMainThreadHasNoName) {
+  TestRecording recording;
+  recording.name(7, 9, "late").name(7, 8, "io").name(5, 5, "sh").name(5, 6, "job");
+  recording.add({"f", 1, 0, 7, 9}).add({"f", 1, 0, 7, 8}).add({"f", 1, 0, 5, 6});
+  recording.add({"f", 1, 0, 4, 4});
+  const Profile profile = recording.profile();
+  const auto name = [&](std::uint32_t pid) {
+    return profile.strings[profile.last_name_of_process(pid).value()];
+  };
+  EXPECT_EQ(name(7), "io");
+  EXPECT_EQ(name(5), "sh");
+  EXPECT_EQ(name(4), ":4");
+  EXPECT_FALSE(profile.last_name_of_process(6));
 }
 
 TEST(Processes, ANameOfTheWholeProcessIsTheThreadsUntilItHasItsOwn) {

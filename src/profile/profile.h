@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profile/stack_tree.h"
@@ -42,7 +43,7 @@ struct Frame {
   FunctionId function = 0;
   Kind kind = Kind::kKernel;
   bool inlined = false;
-  StringId line = 0;       // as BuildOptions::source_lines has it
+  StringId line = 0;       // as BuildOptions::source_lines has it; 0: the place is not known
   bool is_beyond = false;  // a limit: the leaf of a sample, but in no tree (limit_stacks.h)
   bool operator==(const Frame&) const = default;
 };
@@ -109,7 +110,7 @@ struct OtherSource {
 };
 
 // A named, aggregated profile: what every view and exporter starts from. Its size depends on the
-// number of distinct stacks, not of samples.
+// number of distinct stacks, in each span of time where it has spans, and not on that of samples.
 class Profile {
  public:
   // The kind of input, where that is no recording: "folded stacks". The profile has names and
@@ -130,8 +131,9 @@ class Profile {
   std::vector<Owner> owners;         // by OwnerId, each once
   std::vector<SampleGroup> samples;  // by stack, then by owner
 
-  // The names that threads have at the end, and main threads of the processes of samples. By tid.
-  std::map<std::uint32_t, StringId> last_names;
+  // The names that threads of samples have at the end, and main threads of their processes. By pid
+  // and tid: some inputs number the threads of each process.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, StringId> last_names;
   bool knows_processes = false;  // some sample of the recording, before filters, says its process
 
   // Sums over the whole recording, before filters. due = sampled + idle + skipped + failed + lost.
@@ -170,6 +172,9 @@ class Profile {
   }
   // No sample of the recording is left out.
   [[nodiscard]] bool is_whole() const { return filtered_samples == 0 && other_sources.empty(); }
+  // The name of a process at the end: its main thread's, or where that has none the first one of its
+  // other threads; absent: no sample is of the process.
+  [[nodiscard]] std::optional<StringId> last_name_of_process(std::uint32_t pid) const;
   // Weight of the groups with that disposition.
   [[nodiscard]] Weight weight_of(wire::Disposition disposition) const;
 };

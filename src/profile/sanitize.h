@@ -18,6 +18,7 @@ inline constexpr std::string_view kInterruptName = "[irq]";     // interrupts th
 inline constexpr std::string_view kNoStackName = "[no stack]";  // sampled, and no frame found
 inline constexpr std::string_view kLostStackName = "[lost stack]";  // stood in a damaged block
 inline constexpr std::string_view kTruncatedName = "[truncated]";
+inline constexpr std::string_view kUnknownPlace = "??:0";  // in the source, as perf has it
 
 // "<unknown:0xffffffff81000000>"
 [[nodiscard]] std::string unknown_name(GuestVirt address);

@@ -14,8 +14,8 @@ enum class SortKey : std::uint8_t {
   kComm,
   kCgroup,
   kPid,
-  kTid,
-  kTask,  // perf's pid: the thread, or the process where that is not known
+  kTid,   // with its process: some inputs number the threads of each
+  kTask,  // perf's pid: the same, or the main thread where none is known
   kVcpu,
   kDso,     // the image, perf's "dynamic shared object"
   kSymbol,  // the function and its image
@@ -32,7 +32,7 @@ struct OverheadRow {
   profile::StringId line = 0;  // of the source
   profile::StringId comm = 0;
   profile::StringId cgroup = 0;
-  std::optional<std::uint32_t> pid;
+  std::optional<std::uint32_t> pid;  // with kTid and kTask, too
   std::optional<std::uint32_t> tid;  // with kTask of the main thread where none is known
   std::optional<VcpuId> vcpu;
   std::optional<std::uint64_t> span_ns;         // when it began

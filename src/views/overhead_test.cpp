@@ -134,9 +134,9 @@ TEST(Overhead, RowsAreDistinguishedByTheKeys) {
             (Rows{"[unknown] -/- - - - 8 8", "io -/- - - - 4 4", "dd -/- - - - 3 3"}));
   EXPECT_EQ(rows({SortKey::kPid}), (Rows{"- -/- - - - 8 8", "- 2/- - - - 6 6", "- 1/- - - - 1 1"}));
   EXPECT_EQ(rows({SortKey::kTid, SortKey::kVcpu}),
-            (Rows{"- -/- 0 - - 8 8", "- -/3 1 - - 4 4", "- -/2 1 - - 2 2", "- -/1 0 - - 1 1"}));
+            (Rows{"- -/- 0 - - 8 8", "- 2/3 1 - - 4 4", "- 2/2 1 - - 2 2", "- 1/1 0 - - 1 1"}));
   EXPECT_EQ(rows({SortKey::kTask}),
-            (Rows{"- -/- - - - 8 8", "- -/3 - - - 4 4", "- -/2 - - - 2 2", "- -/1 - - - 1 1"}));
+            (Rows{"- -/- - - - 8 8", "- 2/3 - - - 4 4", "- 2/2 - - - 2 2", "- 1/1 - - - 1 1"}));
   EXPECT_EQ(rows({SortKey::kDso, SortKey::kSourceLine}),
             (Rows{"- -/- - kernel - 11 11", "- -/- - program - 4 7"}));
   EXPECT_EQ(rows({SortKey::kDso}), (Rows{"- -/- - kernel - 11 11", "- -/- - program - 4 7"}));
@@ -144,6 +144,20 @@ TEST(Overhead, RowsAreDistinguishedByTheKeys) {
             (Rows{"[unknown] -/- - kernel start 8 8", "io -/- - program loop 4 4",
                   "dd -/- - kernel sys_read 3 3", "io -/- - program main 0 4",
                   "dd -/- - program main 0 3"}));
+}
+
+// Some inputs number the threads of each process.
+TEST(Overhead, ThreadsOfTwoProcessesWithOneNumberAreTwo) {
+  TestRecording recording("generic");
+  recording.name(1, 1, "a").name(2, 1, "b");
+  recording.add({"f", 1, 0, 1, 1}).add({"f", 2, 0, 2, 1});
+  const auto profile = recording.profile();
+  for (const SortKey key : {SortKey::kTask, SortKey::kTid}) {
+    OverheadOptions options;
+    options.keys = {key};
+    EXPECT_EQ(keyed_rows(profile, options),
+              (std::vector<std::string>{"- 2/1 - - - 2 2", "- 1/1 - - - 1 1"}));
+  }
 }
 
 TEST(Overhead, RowsByControlGroup) {

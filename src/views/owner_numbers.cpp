@@ -23,7 +23,7 @@ std::uint32_t OwnerNumbers::find(const profile::SampleGroup& group) {
   const profile::Owner& owner = profile_.owner_of(group);
   Fields fields;
   if (keys_.has(SortKey::kComm)) std::get<0>(fields) = owner.comm;
-  if (keys_.has(SortKey::kPid)) std::get<1>(fields) = owner.pid;
+  if (keys_.has_process()) std::get<1>(fields) = owner.pid;
   if (keys_.has(SortKey::kTid)) std::get<2>(fields) = owner.tid;
   if (keys_.has(SortKey::kTask)) std::get<2>(fields) = owner.tid ? owner.tid : owner.pid;
   if (keys_.has(SortKey::kVcpu)) std::get<3>(fields) = owner.vcpu;

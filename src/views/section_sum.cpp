@@ -89,7 +89,7 @@ OverheadRow SectionSum::new_row(const SampleGroup& group, const profile::Frame& 
   const profile::Owner& of = profile_.owner_of(group);
   if (has(SortKey::kComm)) row.comm = of.comm;
   if (has(SortKey::kCgroup)) row.cgroup = of.cgroup;
-  if (has(SortKey::kPid)) row.pid = of.pid;
+  if (keys_.has_process()) row.pid = of.pid;
   if (has(SortKey::kTid)) row.tid = of.tid;
   if (has(SortKey::kTask)) row.tid = of.tid ? of.tid : of.pid;
   if (has(SortKey::kVcpu)) row.vcpu = of.vcpu;

@@ -17,6 +17,11 @@ class SortKeys {
   }
   [[nodiscard]] bool has(SortKey key) const { return has_[static_cast<std::size_t>(key)]; }
 
+  // A thread is one of a process.
+  [[nodiscard]] bool has_process() const {
+    return has(SortKey::kPid) || has(SortKey::kTid) || has(SortKey::kTask);
+  }
+
  private:
   std::array<bool, static_cast<std::size_t>(SortKey::kParent) + 1> has_{};
 };

@@ -12,6 +12,11 @@ from cli_case import DONE, WRONG_USAGE
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "report.schema.json"
 
+ALL_SUMS = ("overhead,overhead_children,overhead_sys,overhead_us,overhead_guest_sys,overhead_guest_us,"
+            "sample,period")
+NUMBERS = {"overhead_percent", "self", "children_percent", "total", "sys_percent", "us_percent", "guest_sys_percent",
+           "guest_us_percent", "samples", "period", "pid", "tid", "time_ns"}
+
 
 class ReportData(cli_case.CliCase):
     def setUp(self):
@@ -117,13 +122,57 @@ class ReportData(cli_case.CliCase):
             self.skipTest("no jsonschema: install python3-jsonschema")
         schema = json.loads(SCHEMA.read_text())
         for arguments in ([], ["--per-cpu"], ["--sort", "pid,tid,vcpu,dso,parent"], ["--source", "allocations"],
-                          ["--source", "off-cpu", "--value", "time", "--rows", "1"], ["--children"]):
+                          ["--source", "off-cpu", "--value", "time", "--rows", "1"], ["--children"],
+                          ["--sort", "time,srcline,symbol"], ["-F", ALL_SUMS], ["-F", ALL_SUMS, "--sort", "time,srcline"],
+                          ["-F", ALL_SUMS, "--sort", "comm,cgroup"]):
             with self.subTest(arguments=arguments):
                 content = json.loads(self.output("--format", "json", *arguments))
                 jsonschema.Draft7Validator(schema).validate(content)
                 content["tables"][0]["rows"][0]["color"] = "red"
                 with self.assertRaises(jsonschema.ValidationError):
                     jsonschema.Draft7Validator(schema).validate(content)
+
+    def test_csv_has_the_members_of_json(self):
+        for arguments in (["-F", ALL_SUMS, "--sort", "time,srcline"], ["--sort", "pid,tid,srcline,parent"]):
+            with self.subTest(arguments=arguments):
+                there = json.loads(self.output("--format", "json", *arguments))["tables"][0]["rows"]
+                here = self.csv(*arguments)
+                self.assertEqual([list(row) for row in here], [list(row) for row in there])
+                for name in here[0]:
+                    self.assertEqual([row[name] for row in here if name not in NUMBERS],
+                                     [row[name] or "" for row in there if name not in NUMBERS])
+                    self.assertEqual([float(row[name] or 0) for row in here if name in NUMBERS],
+                                     [row[name] or 0 for row in there if name in NUMBERS])
+
+    def test_a_place_that_is_not_determined_is_one_row(self):
+        there = [(row["samples"], row["srcline"]) for row in self.csv("-F", "sample,srcline")]
+        self.assertEqual(there, [(samples, line.strip()) for samples, line in self.text("sample,srcline")])
+        lines = [line for _, line in there]
+        self.assertEqual(len(lines), len(set(lines)))
+        self.assertIn("??:0", lines)
+        self.assertNotIn("", lines)
+
+    def test_spans_of_time_have_a_start_in_ns(self):
+        rows = self.csv("-F", "sample,time", "--time-quantum", "1s")
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(int(row["time_ns"]) % 1_000_000_000, 0)
+        for key in ("time", "symbol"):
+            result = self.ringside("report", self.mixed, "--format", "csv", "--sort", key, "--time-quantum", "soon")
+            self.assertSays(result, WRONG_USAGE, "--time-quantum soon")
+
+    def test_threads_with_one_number_are_of_two_processes(self):
+        lines = [{"arch": "x86_64", "guest_os": "linux", "kernel": "6.1", "engine": "gdb", "interval_ns": 1000, "vcpus": 1},
+                 {"source_type": "cpu", "kind": "cpu", "period": 1000, "engine": "gdb",
+                  "value_types": [{"name": "ticks", "unit": "ticks"}]}]
+        lines += [{"time_ns": 5, "vcpu": 0, "level": "user", "disposition": "sampled", "pid": pid, "tid": 1, "comm": comm,
+                   "weight": weight, "unit": "ticks", "stacks": []} for pid, comm, weight in ((11, "one", 3), (12, "two", 1))]
+        (self.folder / "two.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.mixed = self.folder / "two.jsonl"
+        for key, rows in (("pid", [("3", "1:one"), ("1", "1:two")]), ("tgid", [("3", "11:one"), ("1", "12:two")])):
+            self.assertEqual([(weight, name.strip()) for weight, name in self.text(f"period,{key}")], rows)
+        rows = self.csv("-F", "sample", "--sort", "pid,tid")
+        self.assertEqual([(row["pid"], row["tid"]) for row in rows], [("11", "1"), ("12", "1")])
 
     def test_options_for_people_are_refused(self):
         for arguments in (["csv", "-g"], ["json", "--header"], ["csv", "--per-cpu"], ["json", "-v"]):

@@ -136,13 +136,12 @@ bool ColumnChoice::has(const std::string& field) const {
 }
 
 Result<std::uint64_t> ColumnChoice::span_ns() const {
-  if (!has("time")) return 0;
   RINGSIDE_ASSIGN(const auto quantum, app::parse_time_span("--time-quantum", time_quantum));
   const double ns = quantum.number * quantum.unit_seconds * 1e9;
   if (!(ns >= 1 && ns <= 1e18))
     return fail(ErrorCode::kUsage, "--time-quantum {}: give a time such as 100ms or 1s",
                 time_quantum);
-  return static_cast<std::uint64_t>(std::llround(ns));
+  return has("time") ? static_cast<std::uint64_t>(std::llround(ns)) : 0;
 }
 
 bool has_callers(const profile::Profile& profile) {

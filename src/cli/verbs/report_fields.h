@@ -23,7 +23,8 @@ struct ColumnChoice {
 
   std::string time_quantum = "100ms";
 
-  // How long each span of time is that rows are told apart by, in ns; 0: by none. Error kUsage.
+  // How long each span of time is that rows are told apart by, in ns; 0: by none. Error kUsage,
+  // also where the key `time` is not chosen.
   [[nodiscard]] Result<std::uint64_t> span_ns() const;
   [[nodiscard]] bool has(const std::string& field) const;
   [[nodiscard]] bool are_usual() const { return sort.empty() && fields.empty(); }

@@ -118,6 +118,9 @@ TEST(ReportFields, SpansOfTimeHaveALength) {
   for (const char* const text : {"20", "0s", "soon", "1e30s"}) {
     choice.time_quantum = text;
     EXPECT_EQ(choice.span_ns().error().code, ErrorCode::kUsage) << text;
+    ColumnChoice without;
+    without.time_quantum = text;
+    EXPECT_EQ(without.span_ns().error().code, ErrorCode::kUsage) << text;
   }
 }
 

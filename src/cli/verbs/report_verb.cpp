@@ -47,10 +47,11 @@ void ReportVerb::add_content(App& what) {
 void ReportVerb::add_columns(App& columns) {
   columns
       .add_option("-s,--sort", columns_.sort,
-                  "Distinguish rows by these keys: comm, cgroup, pid, tgid, vcpu, time, dso, "
+                  "Distinguish rows by these keys: comm, cgroup, pid, tid, tgid, vcpu, time, dso, "
                   "symbol, srcline, parent (default: comm,dso,symbol; where no processes are "
                   "known, dso,symbol). "
-                  "As in perf, pid is each thread with its name, and tgid each process")
+                  "In text, pid and tid are each thread with its name, as in perf, and tgid each "
+                  "process. In csv and json, pid is each process, and tid each thread")
       ->type_name("KEYS")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -222,11 +223,12 @@ Result<void> ReportVerb::write_text(profile::Profile& profile) const {
 }
 
 Result<void> ReportVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const std::uint64_t span_ns, columns_.span_ns());
   if (lists_.are_wanted() && format_ != "text")
     return fail(ErrorCode::kUsage, "--events and --build-ids are text: leave out --format");
   if (lists_.are_wanted()) return lists_.write(settings_, screen_, verbose_);
   app::ReaderSettings settings = settings_;
-  RINGSIDE_ASSIGN(settings.span_ns, columns_.span_ns());
+  settings.span_ns = span_ns;
   settings.source_lines = columns_.has("srcline");
   RINGSIDE_ASSIGN(auto profile, app::open_profile(settings));
   return format_ == "text" ? write_text(profile) : write_data(profile);

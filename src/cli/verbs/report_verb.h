@@ -19,7 +19,7 @@ class ReportVerb final : public Verb {
   [[nodiscard]] std::string examples() const override {
     return "report\n"
            "report --no-children --cpu 0\n"
-           "report --sort pid,comm,dso --comm dd,sh\n"
+           "report --sort tgid,dso --comm dd,sh\n"
            "report -g caller,1 --percent-limit 5 -i other.data\n"
            "report -g none -n --dsos kernel\n"
            "report --format json > report.json";

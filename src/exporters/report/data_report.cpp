@@ -71,7 +71,8 @@ class Rows {
     return id ? text(profile_.functions[*id].name) : std::string();
   }
 
-  void add(ReportColumn column, const OverheadRow& row, Fields& fields) const {
+  // Whether the column is a sum over samples.
+  bool add_sum(ReportColumn column, const OverheadRow& row, Fields& fields) const {
     switch (column) {
       case ReportColumn::kOverhead:
       case ReportColumn::kSelf:
@@ -100,6 +101,15 @@ class Rows {
       case ReportColumn::kSamples:
         fields.push_back({"samples", std::to_string(row.self_samples)});
         break;
+      default:
+        return false;
+    }
+    return true;
+  }
+
+  void add(ReportColumn column, const OverheadRow& row, Fields& fields) const {
+    if (add_sum(column, row, fields)) return;
+    switch (column) {
       case ReportColumn::kComm:
         fields.push_back({"comm", text(row.comm), true});
         break;
@@ -123,7 +133,9 @@ class Rows {
         fields.push_back({"dso", text(row.image), true});
         break;
       case ReportColumn::kSourceLine:
-        fields.push_back({"srcline", text(row.line), true});
+        fields.push_back({"srcline",
+                          row.line == 0 ? std::string(profile::kUnknownPlace) : text(row.line),
+                          true});
         break;
       case ReportColumn::kSymbol:
         fields.push_back({"kind", std::string(profile::name_of(row.kind)), true});
@@ -132,6 +144,8 @@ class Rows {
         break;
       case ReportColumn::kParent:
         fields.push_back({"parent", function(row.parent), true});
+        break;
+      default:
         break;
     }
   }

@@ -192,10 +192,10 @@ class Table {
         break;
       case Column::kTask:
       case Column::kTid:
-        add_task(row.tid);
+        add_task(row);
         break;
       case Column::kPid:
-        add_task(row.pid);
+        add_process(row.pid);
         break;
       case Column::kVcpu:
         row_.add().text = vcpu_of(row);
@@ -207,7 +207,7 @@ class Table {
         row_.add().text = dso_of(row);
         break;
       case Column::kSourceLine:
-        row_.add().text = row.line == 0 ? "??:0" : profile_.strings[row.line];
+        row_.add().text = row.line == 0 ? profile::kUnknownPlace : profile_.strings[row.line];
         break;
       case Column::kSymbol:
         add_symbol(row);
@@ -238,11 +238,18 @@ class Table {
   }
 
   // As in perf: the thread has the last of its names, and -1 is nobody.
-  void add_task(const std::optional<std::uint32_t>& tid) {
-    const auto name = profile_.last_names.find(tid.value_or(0));
-    const bool has_name = tid && name != profile_.last_names.end();
-    row_.add().text = fmt::format("{:>7}:{}", tid ? number(tid) : "-1",
-                                  has_name ? profile_.strings[name->second] : profile::kNobodyName);
+  void add_task(const OverheadRow& row) {
+    const auto name = profile_.last_names.find({row.pid.value_or(0), row.tid.value_or(0)});
+    const bool has_name = row.pid && row.tid && name != profile_.last_names.end();
+    add_number(row.tid, has_name ? std::optional(name->second) : std::nullopt);
+  }
+  void add_process(const std::optional<std::uint32_t>& pid) {
+    add_number(pid, pid ? profile_.last_name_of_process(*pid) : std::nullopt);
+  }
+  void add_number(const std::optional<std::uint32_t>& id,
+                  const std::optional<profile::StringId>& name) {
+    row_.add().text = fmt::format("{:>7}:{}", id ? number(id) : "-1",
+                                  name ? profile_.strings[*name] : profile::kNobodyName);
   }
 
   [[nodiscard]] std::string vcpu_of(const OverheadRow& row) const {

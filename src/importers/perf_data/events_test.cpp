@@ -154,6 +154,18 @@ TEST_F(PerfDataEventsTest, NamesAThreadAsItWasCalledLast) {
   EXPECT_EQ(recorded.thread_names[1].time_ns, 1);  // behind the last sample
 }
 
+TEST_F(PerfDataEventsTest, NamesMainThreadsWithoutSamples) {
+  TestFile file;
+  file.comm(7, 7, "leader", 10)
+      .comm(7, 8, "worker", 10)
+      .comm(9, 9, "without samples", 10)
+      .sample_of(kUser, 0x1000, 7, 8, 20);
+  read(file);
+  EXPECT_THAT(names(), ElementsAre("worker", "leader"));
+  EXPECT_EQ(recorded.thread_names[1].pid, 7);
+  EXPECT_EQ(recorded.thread_names[1].tid, 7);
+}
+
 // Records of processors stand one behind the other.
 TEST_F(PerfDataEventsTest, OrdersRecordsByTime) {
   TestFile file;

@@ -137,11 +137,15 @@ class TestFile {
   // A sample of the default event.
   TestFile& sample(std::uint16_t mode, std::uint64_t ip, std::uint32_t pid, std::uint64_t time,
                    const std::vector<std::uint64_t>& chain = {}) {
+    return sample_of(mode, ip, pid, pid, time, chain);
+  }
+  TestFile& sample_of(std::uint16_t mode, std::uint64_t ip, std::uint32_t pid, std::uint32_t tid,
+                      std::uint64_t time, const std::vector<std::uint64_t>& chain = {}) {
     return add(record(RecordType::kSample, mode,
                       Body()
                           .u64(ip)
                           .u32(pid)
-                          .u32(pid)
+                          .u32(tid)
                           .u64(time)
                           .u32(1)
                           .u32(0)

@@ -1,8 +1,7 @@
 #include "importers/perf_data/threads.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "base/least_recent.h"
 
@@ -65,10 +64,14 @@ Result<void> Threads::note(std::uint32_t pid, std::uint32_t tid, std::uint64_t c
 }
 
 Result<void> Threads::finish(std::uint64_t time_ns, recording::Writer& writer) const {
-  std::vector<std::uint32_t> tids;
-  for (const auto& [tid, thread] : threads_)
-    if (thread.has_samples && !thread.is_recorded) tids.push_back(tid);
-  std::sort(tids.begin(), tids.end());
+  std::set<std::uint32_t> tids;
+  for (const auto& [tid, thread] : threads_) {
+    if (!thread.has_samples) continue;
+    if (!thread.is_recorded) tids.insert(tid);
+    const auto main = threads_.find(thread.pid);
+    if (main != threads_.end() && main->second.pid == thread.pid && !main->second.is_recorded)
+      tids.insert(main->first);
+  }
   for (const std::uint32_t tid : tids) RINGSIDE_TRY(record(tid, threads_.at(tid), time_ns, writer));
   return {};
 }

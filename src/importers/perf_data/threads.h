@@ -22,7 +22,8 @@ class Threads {
   [[nodiscard]] Result<void> note(std::uint32_t pid, std::uint32_t tid, std::uint64_t cgroup,
                                   std::uint64_t time_ns, recording::Writer& writer);
 
-  // The names that threads got since their last samples. To be called when all are recorded.
+  // The names that threads got since their last samples, and those of the main threads of their
+  // processes. To be called when all are recorded.
   [[nodiscard]] Result<void> finish(std::uint64_t time_ns, recording::Writer& writer) const;
 
  private:
