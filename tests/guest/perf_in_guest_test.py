@@ -194,8 +194,10 @@ def check_reports(reader, verdict):
     rows of both functions may differ, and one more of each that the other does not have."""
     names = {name: ours for (_, name), ours in verdict.aliases.items()}
     failures = []
-    for choice, may_differ in (((), 4 * verdict.frames["behind a last call"]), (("-F", "overhead,comm,parent"), 0), (("-s", "pid", "--no-children"), 0), (("-s", "time", "--time-quantum", "1s", "--no-children"), 0),
-                               (("--max-stack", "3"), 4 * verdict.frames["behind a last call"])):
+    by_the_call = 4 * verdict.frames["behind a last call"]
+    choices = [((), by_the_call), (("-F", "overhead,comm,parent"), by_the_call), (("--max-stack", "3"), by_the_call),
+               (("-s", "pid", "--no-children"), 0), (("-s", "time", "--time-quantum", "1s", "--no-children"), 0)]
+    for choice, may_differ in choices:
         arguments = ("report", "--stdio", "--header", *choice)
         there, here = perf_reports.read(reader.perf(*arguments)), perf_reports.read(reader.ringside(*arguments))
         heads, others = perf_reports.compare(there, here, lambda name: names.get(name, name))
