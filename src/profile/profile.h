@@ -172,8 +172,8 @@ class Profile {
   }
   // No sample of the recording is left out.
   [[nodiscard]] bool is_whole() const { return filtered_samples == 0 && other_sources.empty(); }
-  // The name of a process at the end: its main thread's, or where that has none the first one of its
-  // other threads; absent: no sample is of the process.
+  // The name of a process at the end: its main thread's, or where that has none the first one of
+  // its other threads; absent: no sample is of the process.
   [[nodiscard]] std::optional<StringId> last_name_of_process(std::uint32_t pid) const;
   // Weight of the groups with that disposition.
   [[nodiscard]] Weight weight_of(wire::Disposition disposition) const;
