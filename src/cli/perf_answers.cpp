@@ -65,7 +65,7 @@ constexpr std::array kOptions = {
     Answer{"ringside record", "-i --inherit --no-inherit",
            "record samples the whole guest; 'ringside report --pid N' shows one process"},
     Answer{"ringside record", "-s --stat --per-thread",
-           "every sample has its thread; 'ringside report --sort pid' shows each"},
+           "every sample has its thread; 'ringside report --sort tid' shows each"},
     Answer{"ringside record", "-G --cgroup --all-cgroups",
            "'ringside report --sort cgroup' shows control groups"},
     Answer{"ringside record", "--switch-output --switch-max-files --max-size --overwrite",

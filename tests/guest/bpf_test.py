@@ -22,6 +22,7 @@ NAME = re.compile(r"ringside-bpf: (bpf_prog_[0-9a-f]{16}_spinner)")
 CALLER = "bpf_test_run"
 NAMED_PERCENT = 95.0  # the first samples of a recording may be from before ringside looked
 WHOLE_PERCENT = 80.0  # from the first one on, which is when the kernel has been found
+FOUND_PERCENT = 50.0  # are from then on
 LEAST_PERCENT = 30.0  # of the samples are in the program
 
 
@@ -53,7 +54,7 @@ def check(options, engine, guest, paths, name, folder, deadline):
     if mine < total * LEAST_PERCENT / 100 or mine < (mine + unknown) * NAMED_PERCENT / 100:
         failures.append(f"{engine}: {mine} samples of {total} have the program's name, {unknown} have none")
     since_found = whole[whole.index(True):] if True in whole else whole
-    if sum(since_found) < max(len(since_found) * WHOLE_PERCENT / 100, 1):
+    if sum(since_found) < len(since_found) * WHOLE_PERCENT / 100 or sum(whole) < mine * FOUND_PERCENT / 100 or not mine:
         failures.append(f"{engine}: {sum(whole)} of {mine} stacks go on to {CALLER} and end at user mode")
     return failures
 

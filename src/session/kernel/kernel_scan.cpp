@@ -39,6 +39,7 @@ Result<ScannedKernel> scan(Arch arch, GuestVirt pc, std::uint64_t reach, Virtual
     return symbol.module.empty() && symbol.type != 'a' && symbol.type != 'A' &&
            symbol.address >= last.address + last.memory_size;
   });
+  if (!scanned.is_whole && reach < kReach) return scanned;  // more of it can be read
   RINGSIDE_ASSIGN(scanned.file, elf::ElfFile::from_bytes(symbols::make_elf(*image), ""));
   return scanned;
 }
@@ -49,7 +50,7 @@ Result<ScannedKernel> kernel_in_memory(Arch arch, GuestVirt pc, VirtualMemory& m
   if (arch != Arch::kI386) return scan(arch, pc, kReach, memory);
   // Mapped memory does not end where the kernel does, and most of these are small.
   RINGSIDE_ASSIGN(ScannedKernel near, scan(arch, pc, kReachAtFirst, memory));
-  if (near.file && near.is_whole) return near;
+  if (near.file) return near;
   return scan(arch, pc, kReach, memory);
 }
 
