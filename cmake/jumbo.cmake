@@ -5,7 +5,7 @@
 #   ringside_jumbo()                behind all targets: chooses the groups
 
 option(RINGSIDE_JUMBO "Compile source files of a library together, as far as names allow it" OFF)
-set(RINGSIDE_JUMBO_MOST 12 CACHE STRING "The most source files that are compiled as one")
+set(RINGSIDE_JUMBO_MOST 24 CACHE STRING "The most source files that are compiled as one")
 mark_as_advanced(RINGSIDE_JUMBO_MOST)
 
 function(ringside_jumbo_target target)

@@ -18,7 +18,7 @@ import json
 import pathlib
 import sys
 
-from source_names import INCLUDE, MACRO, Sources
+from source_names import INCLUDE, MACRO, USING, Sources
 
 
 class Group:
@@ -30,24 +30,28 @@ class Group:
 
     def takes(self, sources: Sources, file: pathlib.Path) -> bool:
         own = sources.declares(file)
-        if any(name.startswith("usingnamespace") and own.get(name) != name for name in self.declared):
-            return False
+        new = sources.includes(file) - self.included
+        mentioned_at_all = sources.mentions(file).union(*map(sources.mentions, new))
+        for directive in (name for name in self.declared if name.startswith(USING) and name not in own):
+            seen = sources.seen_through(directive.removeprefix(USING), self.included | new)
+            if seen is None or seen & mentioned_at_all:
+                return False
 
         mentioned = sources.mentions(file) | own.keys()
-        if any(name in mentioned for name, _ in self.namespaces - sources.namespaces(file)):
+        qualifiers = sources.qualifiers(file)
+        if any(name in qualifiers for name, _ in self.namespaces - sources.namespaces(file)):
             return False
 
         def is_changed(name: str) -> bool:
             """A using-declaration that the file repeats changes nothing."""
             return name in self.declared and not (self.declared[name] and self.declared[name] == own.get(name))
 
-        new = sources.includes(file) - self.included
         return not (any(map(is_changed, mentioned)) or
                     any(name in self.declared for header in new for name in sources.mentions(header)))
 
     def add(self, sources: Sources, file: pathlib.Path) -> None:
         self.files.append(file)
-        self.declared |= sources.declares(file)
+        self.declared |= sources.hides(file)
         self.included |= sources.includes(file)
         self.namespaces |= sources.namespaces(file)
 

@@ -5,10 +5,11 @@ By its text alone, as the project writes and formats it; conditions of the prepr
 import functools
 import pathlib
 import re
+from collections.abc import Iterable
 
-# Comments and literals. A ' inside a number is none.
-NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
-                     re.DOTALL)
+# Comments, literals and what is included: `#include <memory>` mentions no memory. A ' inside a number is none.
+NO_CODE = re.compile(r'^[ \t]*#[ \t]*include\b[^\n]*|//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
+                     re.DOTALL | re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 OUTSIDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.MULTILINE)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
@@ -16,8 +17,11 @@ MACRO = re.compile(r"^[ \t]*#\s*define\b", re.MULTILINE)
 TOKEN = re.compile(r"[A-Za-z_]\w*|::|->|&&|[^\s\w]")
 # A name that is looked up where it stands: no member, and none that says itself where it comes from.
 MENTION = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
+# One that is looked up as a namespace: in front of ::, in `using namespace NAME` and `namespace alias = NAME`.
+QUALIFIER = re.compile(r"(?<!\w)(?<!::)[A-Za-z_]\w*(?=\s*::)|(?<=\busing namespace )\w+|(?<= = )\w+(?=;)")
 WORD = re.compile(r"[A-Za-z_]\w*")
 NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]+) \{", re.MULTILINE)
+USING = "usingnamespace"  # and the namespace: the name that a using-directive has in declarations()
 CLOSING = {"{": "}", "(": ")", "[": "]"}
 # Such a statement of a test makes a class whose name only it has.
 TESTS = {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "INSTANTIATE_TEST_SUITE_P", "static_assert", "LLVMFuzzerTestOneInput"}
@@ -54,6 +58,8 @@ def without_template(statement: list[str]) -> list[str]:
 def names_of(statement: list[str]) -> dict[str, str]:
     """The name that a declaration at namespace scope declares; its text where that is a using-declaration."""
     statement = without_template(statement)
+    while statement[:1] == ["["]:  # an attribute, whose inside is left out
+        statement = statement[1:]
     if not statement or statement[0] in TESTS:
         return {}
     if statement[0] == "using":
@@ -90,30 +96,40 @@ def enumerators(body: list[str]) -> dict[str, str]:
     return {token: "" for before, token in zip(["{", *body], body) if before in ("{", ",") and is_name(token)}
 
 
-def declarations(text: str) -> dict[str, str]:
-    """The names that the text declares at namespace scope."""
+def declarations(text: str, *, unnamed: bool | None = None) -> dict[str, str]:
+    """The names that the text declares at namespace scope. unnamed: only in unnamed namespaces, or only elsewhere."""
     names: dict[str, str] = {}
+    is_unnamed: list[bool] = []  # of each namespace that is open
     tokens = TOKEN.findall(DIRECTIVE.sub("", text))
     statement: list[str] = []
+
+    def is_wanted() -> bool:
+        return unnamed is None or unnamed == any(is_unnamed)
+
+    def found(statement: list[str]) -> dict[str, str]:
+        return names_of(statement) if is_wanted() else {}
+
     at = 0
     while at < len(tokens):
         token = tokens[at]
         if token == "}":  # of a namespace
+            is_unnamed[-1:] = []
             statement = []
         elif token == ";":
-            names |= names_of(statement)
+            names |= found(statement)
             statement = []
         elif token == "{" and ("namespace" in statement[:2] or statement == ["extern"]):
+            is_unnamed.append(statement == ["namespace"])
             statement = []
         elif token in CLOSING:
             end = end_of_group(tokens, at)
             statement.append(token)
             if token == "{":
-                if statement[0] == "enum" and statement[1] not in ("class", "struct"):
+                if statement[0] == "enum" and statement[1] not in ("class", "struct") and is_wanted():
                     names |= enumerators(tokens[at + 1:end])
                 # Behind a function's body no semicolon follows; behind an initializer or a class one does, or a name.
                 if is_function(statement) and not (end < len(tokens) and tokens[end] in ",;{"):
-                    names |= names_of(statement)
+                    names |= found(statement)
                     statement = []
             at = end
             continue
@@ -131,15 +147,27 @@ class Sources:
 
     @functools.cache
     def text(self, path: pathlib.Path) -> str:
-        return NO_CODE.sub(lambda match: " " if match[0][0] == "/" else ' "" ', path.read_text())
+        return NO_CODE.sub(lambda match: " " if match[0].lstrip()[0] in "/#" else ' "" ', path.read_text())
 
     @functools.cache
     def declares(self, path: pathlib.Path) -> dict[str, str]:
         return declarations(self.text(path))
 
     @functools.cache
+    def hides(self, path: pathlib.Path) -> dict[str, str]:
+        """It adds no name with a definition of what a header of its own declares."""
+        defined = declarations(self.text(path), unnamed=False).keys() - declarations(self.text(path), unnamed=True).keys()
+        defined &= set().union(*map(self.declares, self.includes(path)))
+        return {name: text for name, text in self.declares(path).items() if text or name not in defined}
+
+    @functools.cache
     def mentions(self, path: pathlib.Path) -> frozenset[str]:
         return frozenset(MENTION.findall(self.text(path)))
+
+    @functools.cache
+    def qualifiers(self, path: pathlib.Path) -> frozenset[str]:
+        """Names in it that are looked up as namespaces."""
+        return frozenset(QUALIFIER.findall(self.text(path)))
 
     @functools.cache
     def words(self, path: pathlib.Path) -> frozenset[str]:
@@ -148,13 +176,22 @@ class Sources:
 
     @functools.cache
     def opened(self, path: pathlib.Path) -> frozenset[tuple[str, str]]:
-        """The namespaces that it declares something in: last name and whole name."""
-        return frozenset((whole.rsplit("::", 1)[-1], whole) for whole in NAMESPACE.findall(self.text(path)))
+        """The namespaces inside others that it declares something in: last name and whole name."""
+        return frozenset((whole.rsplit("::", 1)[-1], whole) for whole in NAMESPACE.findall(self.text(path))
+                         if "::" in whole)
 
     @functools.cache
     def namespaces(self, path: pathlib.Path) -> frozenset[tuple[str, str]]:
         """Those of the file and of all headers that it includes."""
         return self.opened(path).union(*map(self.opened, self.includes(path)))
+
+    def seen_through(self, namespace: str, headers: Iterable[pathlib.Path]) -> frozenset[str] | None:
+        """The names that `using namespace` shows of the headers. None: of a namespace that is in none of them."""
+        if namespace.endswith("_literals"):  # of the standard: suffixes alone
+            return frozenset()
+        last = namespace.rsplit("::", 1)[-1]
+        those = [header for header in headers if any(last == name for name, _ in self.opened(header))]
+        return frozenset().union(*map(self.declares, those)) if those else None
 
     @functools.cache
     def outside(self, path: pathlib.Path) -> list[str]:

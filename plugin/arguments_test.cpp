@@ -15,9 +15,9 @@ std::optional<Arguments> parse(std::vector<std::string> texts) {
 
 // The one line that is said of arguments that are no good.
 std::string complaint(std::vector<std::string> texts) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const bool is_good = parse(std::move(texts)).has_value();
-  std::string said = testing::internal::GetCapturedStderr();
+  std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_FALSE(is_good);
   EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
   return said;

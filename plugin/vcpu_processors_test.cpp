@@ -41,7 +41,7 @@ cpu_set_t after(VcpuProcessors& processors, std::uint64_t& now_ns, std::uint64_t
 
 bool equal(const cpu_set_t& a, const cpu_set_t& b) { return CPU_EQUAL(&a, &b); }
 
-class VcpuProcessorsTest : public testing::Test {
+class VcpuProcessorsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor only";

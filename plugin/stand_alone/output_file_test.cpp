@@ -10,7 +10,7 @@
 namespace ringside::plugin {
 namespace {
 
-class OutputFileTest : public testing::Test {
+class OutputFileTest : public ::testing::Test {
  protected:
   OutputFileTest() {
     std::string name = std::filesystem::temp_directory_path() / "ringside-output-XXXXXX";

@@ -32,7 +32,7 @@ struct Expected {
 
 // The texts and targets are those that llvm-objdump 14 has for what llvm-mc assembled at address 0.
 // Every LLVM library of this machine is tested.
-class DisassemblerTest : public testing::Test {
+class DisassemblerTest : public ::testing::Test {
  protected:
   static void check(Arch arch, std::string_view digits, const std::vector<Expected>& expected,
                     Syntax syntax = Syntax::kAtt) {

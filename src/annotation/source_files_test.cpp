@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SourceFilesTest : public testing::Test {
+class SourceFilesTest : public ::testing::Test {
  protected:
   fs::path write(const fs::path& path, const std::string& text) {
     const fs::path whole = dir_ / path;

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class AtomicFileTest : public testing::Test {
+class AtomicFileTest : public ::testing::Test {
  protected:
   AtomicFileTest() : mask_(::umask(022)) {
     std::string name = fs::temp_directory_path() / "ringside-file-XXXXXX";

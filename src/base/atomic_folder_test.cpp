@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class AtomicFolderTest : public testing::Test {
+class AtomicFolderTest : public ::testing::Test {
  protected:
   AtomicFolderTest() {
     std::string name = fs::temp_directory_path() / "ringside-folder-XXXXXX";

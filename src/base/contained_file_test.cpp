@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ContainedFileTest : public testing::Test {
+class ContainedFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "contained-XXXXXX").string();

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-class PrivateFileTest : public testing::Test {
+class PrivateFileTest : public ::testing::Test {
  protected:
   PrivateFileTest() {
     std::string name = std::filesystem::temp_directory_path() / "ringside-private-XXXXXX";

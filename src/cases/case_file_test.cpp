@@ -103,7 +103,7 @@ TEST(CaseText, WrongLinesAreNamed) {
   EXPECT_EQ(error_of("unwind-case 1\n"), "d/c.case:1: no section 'images' behind this");
 }
 
-class CaseFile : public testing::Test {
+class CaseFile : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "ringside-case-XXXXXX").string();

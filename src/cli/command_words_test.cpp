@@ -8,7 +8,7 @@
 namespace ringside::cli {
 namespace {
 
-class CommandWords : public testing::Test {
+class CommandWords : public ::testing::Test {
  protected:
   using Words = std::vector<std::string>;
 

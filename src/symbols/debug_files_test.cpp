@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class DebugFilesTest : public testing::Test {
+class DebugFilesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     fs::remove_all(folder_);
@@ -36,9 +36,9 @@ class DebugFilesTest : public testing::Test {
   }
   [[nodiscard]] DebugFiles files() const { return DebugFiles({.folders = {folder_ / "debug"}}); }
 
-  fs::path folder_ = fs::path(testing::TempDir()) /
+  fs::path folder_ = fs::path(::testing::TempDir()) /
                      fmt::format("debug_files_test.{}.{}", ::getpid(),
-                                 testing::UnitTest::GetInstance()->current_test_info()->name());
+                                 ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 constexpr const char* kWithoutId =

@@ -10,7 +10,7 @@ namespace ringside::symbols {
 namespace {
 
 // The file is that of src/elf/testdata/tiny.S.
-class SymbolTableTest : public testing::Test {
+class SymbolTableTest : public ::testing::Test {
  protected:
   std::shared_ptr<const elf::ElfFile> file_ =
       elf::ElfFile::open(std::string(RINGSIDE_ELF_PROGRAMS) + "/tiny").value();

@@ -19,7 +19,7 @@ constexpr std::uint16_t kRecordsTag = 8;
 
 using Words = std::vector<std::uint64_t>;
 
-class HookedWalkTest : public testing::Test {
+class HookedWalkTest : public ::testing::Test {
  protected:
   HookedWalkTest() {
     images_.add({.id = 1, .name = "kernel", .file = file_, .load_bias = kBias});

@@ -111,7 +111,7 @@ Flow flow_of(Bytes code, bool is_64_bit) {
   return Flow::kOther;
 }
 
-class SingleStep : public testing::TestWithParam<const char*> {
+class SingleStep : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const std::string path = fmt::format("{}/{}", RINGSIDE_STEP_PROGRAMS, GetParam());
@@ -298,7 +298,7 @@ TEST_P(SingleStep, EveryFrameAtEveryInstruction) {
     EXPECT_TRUE(is_beginning(by_code) && by_code.frames.size() == truth_.size() + 1)
         << "without symbols: " << wanted(regs) << text_of(by_code);
     EXPECT_EQ(by_code.frames, nameless_full.unwind(state).frames) << text_of(by_code);
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
     // A handler runs some 200 instructions: rare enough for the program to get on.
     if (random() % 400 == 0 && interrupts() < 3) {
       inject_interrupt(regs);
@@ -349,7 +349,7 @@ TEST_P(SingleStep, EveryFrameOfUserCode) {
   EXPECT_GT(complete, steps * 99 / 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, SingleStep, testing::Values(RINGSIDE_STEP_PROGRAM_NAMES),
+INSTANTIATE_TEST_SUITE_P(Programs, SingleStep, ::testing::Values(RINGSIDE_STEP_PROGRAM_NAMES),
                          [](const auto& program) { return std::string(program.param); });
 
 }  // namespace

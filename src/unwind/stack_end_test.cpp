@@ -19,7 +19,7 @@ constexpr std::uint64_t kUserCode = 0x40012a;
 constexpr std::size_t kFrameWords = 6;  // of call_without_frame, with its return address
 constexpr std::size_t kPageWords = 512;
 
-class StackEndTest : public testing::Test {
+class StackEndTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto file = elf::ElfFile::open(RINGSIDE_STEP_PROGRAMS "/step_gcc_debug_frame");

@@ -17,7 +17,7 @@ using namespace arch::x86_64;
 constexpr std::uint64_t kStack = 0xffff888000010000;
 constexpr std::uint64_t kOtherStack = 0xffffc90000020000;
 
-class StackWalk : public testing::Test {
+class StackWalk : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto file = elf::ElfFile::open(RINGSIDE_STEP_PROGRAMS "/step_gcc_debug_frame");

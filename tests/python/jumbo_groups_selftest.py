@@ -27,13 +27,14 @@ class Declarations(unittest.TestCase):
             using Table = std::map<int, Entry>;
             using profile::Profile;
             Entry entry{1};
+            [[nodiscard]] int attributed(int from);
             }  // namespace
             Result<void> Reader::open(int flags) { return {}; }
             int shared(int x) { return x; }
             }  // namespace ringside::unwind
             """)
         self.assertEqual(set(names), {"kPage", "kNames", "Letter", "kA", "kB", "Word", "Entry", "made", "Table", "Profile",
-                                      "entry", "shared"})
+                                      "entry", "attributed", "shared"})
 
 
 class InFiles(unittest.TestCase):
@@ -69,6 +70,18 @@ class Groups(InFiles):
         b = self.put("b.cpp", '#include "registers.h"\nnamespace r::x { int b() { return kRegister; } }\n')
         self.assertEqual(self.groups(a, b), [["a"], ["b"]])
 
+    def test_definition_of_what_a_header_declares(self):
+        """It adds no name: whoever mentions one has it from the header."""
+        self.put("a.h", "#pragma once\nnamespace r { [[nodiscard]] int one(int x); }\n")
+        a = self.put("a.cpp", '#include "a.h"\nnamespace r { int one(int x) { return x; } }\n')
+        b = self.put("b.cpp", '#include "a.h"\nnamespace r { int two() { return one(2); } }\n')
+        self.assertEqual(self.groups(a, b), [["a", "b"]])
+        # An overload of its own might be chosen, and the same in another file's header is another function.
+        c = self.put("c.cpp", '#include "a.h"\nnamespace r { namespace { int one(long x) { return 1; } } }\n')
+        self.assertEqual(self.groups(c, b), [["c"], ["b"]])
+        d = self.put("d.cpp", "namespace r::x { int one(int x) { return x; } }\n")
+        self.assertEqual(self.groups(d, b), [["b", "d"]])
+
     def test_order_matters(self):
         """Only a name that stands in front can change what another one means."""
         a = self.put("a.cpp", "namespace r { namespace { constexpr int kOwn = 1; } }\n")
@@ -103,6 +116,14 @@ class Groups(InFiles):
         b = self.put("b.cpp", "namespace r { class B : public testing::Test {}; }\n")
         self.assertEqual(self.groups(a, b), [["a"], ["b"]])
 
+    def test_what_is_no_mention_of_a_namespace(self):
+        self.put("own.h", "#pragma once\nnamespace r::memory {\nclass Fake;\n}\nnamespace r {\n}\n")
+        a = self.put("a.cpp", '#include "own.h"\n')
+        b = self.put("b.cpp", "#include <memory>\nnamespace r { int b(M& memory) { return memory.read(); } }\n")
+        self.assertEqual(self.groups(a, b), [["a", "b"]])  # a header of a library, and a variable
+        c = self.put("c.cpp", "int c() { return r::two(); }\n")
+        self.assertEqual(self.groups(a, c), [["a", "c"]])  # no other namespace has that one inside
+
     def test_using(self):
         one = "namespace r { using other::Name; }\n"
         a, b = self.put("a.cpp", one), self.put("b.cpp", one + "r::Name name();\n")
@@ -113,7 +134,23 @@ class Groups(InFiles):
         self.assertEqual(self.groups(a, d), [["a"], ["d"]])
         e = self.put("e.cpp", "namespace r { using namespace other; }\n")
         f = self.put("f.cpp", "namespace r { int f(); }\n")
-        self.assertEqual(self.groups(e, f), [["e"], ["f"]])
+        self.assertEqual(self.groups(e, f), [["e"], ["f"]])  # other's names are in no header
+
+    def test_using_directive_shows_what_the_headers_declare(self):
+        self.put("registers.h", "#pragma once\nnamespace r::registers {\nconstexpr int kRegister = 2;\n}\n")
+        self.put("more.h", "#pragma once\nnamespace r::registers {\nconstexpr int kMore = 2;\n}\n")
+        a = self.put("a.cpp", '#include "registers.h"\nnamespace r { using namespace registers; }\n')
+        b = self.put("b.cpp", "namespace r { int b(); }\n")
+        self.assertEqual(self.groups(a, b), [["a", "b"]])
+        c = self.put("c.cpp", "namespace r { int c() { return kRegister; } }\n")
+        self.assertEqual(self.groups(a, c), [["a"], ["c"]])
+        d = self.put("d.cpp", '#include "more.h"\nnamespace r { int d() { return kMore; } }\n')
+        self.assertEqual(self.groups(a, d), [["a"], ["d"]])  # its own header adds to what the directive shows
+        self.put("user.h", "#pragma once\nnamespace r { inline int user() { return kRegister; } }\n")
+        e = self.put("e.cpp", '#include "user.h"\n')
+        self.assertEqual(self.groups(a, e), [["a"], ["e"]])
+        f = self.put("f.cpp", "namespace r { using namespace std::string_literals; }\n")
+        self.assertEqual(self.groups(f, c), [["f", "c"]])
 
     def test_groups_of_a_build(self):
         a = self.put("a.cpp", "namespace r { namespace { constexpr int kOwn = 1; } }\n")

@@ -74,7 +74,7 @@ void check(const fs::path& name, const Case& loaded, Rules rules) {
                               << "' away (tools/mark_wrong.py does it)";
 }
 
-class UnwindCases : public testing::TestWithParam<std::string> {};
+class UnwindCases : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(UnwindCases, UnwindAsExpected) {
   std::size_t count = 0;
@@ -120,7 +120,7 @@ void try_wrong_words(Case& loaded, Rules rules, WrongWords& words) {
   }
 }
 
-class WrongReturnAddresses : public testing::TestWithParam<std::string> {};
+class WrongReturnAddresses : public ::testing::TestWithParam<std::string> {};
 
 // One with a large gap above it may, on a page's last frames.
 TEST_P(WrongReturnAddresses, HardlyEndAStack) {
@@ -142,8 +142,8 @@ std::string name_of(const testing::TestParamInfo<std::string>& kernel) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, UnwindCases, testing::ValuesIn(kernels()), name_of);
-INSTANTIATE_TEST_SUITE_P(Kernels, WrongReturnAddresses, testing::ValuesIn(kernels()), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, UnwindCases, ::testing::ValuesIn(kernels()), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, WrongReturnAddresses, ::testing::ValuesIn(kernels()), name_of);
 
 // So that a tool that changes a case changes no other lines than it means to.
 TEST(UnwindCasesText, IsAsCaseExtractWritesIt) {

@@ -44,7 +44,7 @@ std::map<std::uint64_t, std::string> frame_tables(const fs::path& file) {
   return tables;
 }
 
-class MinimizeImage : public testing::TestWithParam<const char*> {
+class MinimizeImage : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "ringside-minimize-XXXXXX").string();
@@ -109,8 +109,8 @@ TEST_P(MinimizeImage, ReadelfSaysTheSameOfWhatIsKept) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, MinimizeImage,
-                         testing::Values("step_gcc_cfi_O2", "step_gcc_cfi_O0",
-                                         "step_gcc_debug_frame"));
+                         ::testing::Values("step_gcc_cfi_O2", "step_gcc_cfi_O0",
+                                           "step_gcc_debug_frame"));
 
 }  // namespace
 }  // namespace ringside::cases

@@ -17,17 +17,17 @@ class RowsByThread {
   static constexpr std::uint32_t kNoThread = 0xffffffff;
 
   RowsByThread() = default;
-  // `times`: by row. `thread_of(row)` is below `threads`, or kNoThread for a row that is left out.
+  // `times`: by row. `thread_at(row)` is below `threads`, or kNoThread for a row that is left out.
   template <class Times, class ThreadOf>
-  RowsByThread(std::size_t threads, const Times& times, const ThreadOf& thread_of)
+  RowsByThread(std::size_t threads, const Times& times, const ThreadOf& thread_at)
       : ends_(threads + 2) {
     const auto count = static_cast<std::uint32_t>(times.size());
     for (std::uint32_t row = 0; row < count; ++row)
-      if (const std::uint32_t thread = thread_of(row); thread != kNoThread) ++ends_[thread + 2];
+      if (const std::uint32_t thread = thread_at(row); thread != kNoThread) ++ends_[thread + 2];
     for (std::size_t i = 2; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
     rows_.resize(ends_.back());
     for (std::uint32_t row = 0; row < count; ++row)
-      if (const std::uint32_t thread = thread_of(row); thread != kNoThread)
+      if (const std::uint32_t thread = thread_at(row); thread != kNoThread)
         rows_[ends_[thread + 1]++] = row;
     const auto is_earlier = [&](std::uint32_t a, std::uint32_t b) { return times[a] < times[b]; };
     for (std::size_t thread = 0; thread < threads; ++thread) {

@@ -13,7 +13,7 @@ namespace ringside::symbols {
 namespace {
 
 // testdata/structures.c, compiled with -gbtf; this file includes the same structures.
-class BtfTest : public testing::Test {
+class BtfTest : public ::testing::Test {
  protected:
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_BTF_OBJECT).value();
   Bytes bytes_ = file_->section(".BTF").value().bytes;

@@ -23,7 +23,7 @@ std::vector<std::string> words_of(const char* text) {
 }
 
 // A program of types.cmake; this file includes the same structures.
-class DwarfTypesTest : public testing::TestWithParam<std::string> {
+class DwarfTypesTest : public ::testing::TestWithParam<std::string> {
  protected:
   std::shared_ptr<const elf::ElfFile> file_ =
       elf::ElfFile::open(std::string(RINGSIDE_DWARF_TYPES_FOLDER) + "/" + GetParam()).value();
@@ -37,7 +37,7 @@ class DwarfTypesTest : public testing::TestWithParam<std::string> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Programs, DwarfTypesTest,
-                         testing::ValuesIn(words_of(RINGSIDE_DWARF_TYPES)),
+                         ::testing::ValuesIn(words_of(RINGSIDE_DWARF_TYPES)),
                          [](const auto& program) { return program.param; });
 
 TEST_P(DwarfTypesTest, MembersAreWhereTheCompilerPutsThem) {
@@ -138,7 +138,7 @@ TEST(DwarfTables, PartsOfAVariable) {
 }
 
 // A unit with a struct S that has a hundred unnamed members of its own type, and one called y.
-class DamagedTypes : public testing::Test {
+class DamagedTypes : public ::testing::Test {
  protected:
   [[nodiscard]] std::unique_ptr<DwarfTypes> types(int attributes_without_bytes,
                                                   int labels_in_front) {

@@ -46,7 +46,7 @@ struct Layout {
 };
 
 // Images that testdata/encode_kallsyms.py makes.
-class KallsymsLayout : public testing::TestWithParam<Layout> {
+class KallsymsLayout : public ::testing::TestWithParam<Layout> {
  protected:
   std::filesystem::path path_ = std::string(RINGSIDE_KALLSYMS_IMAGES) + "/" + GetParam().name;
   std::vector<std::byte> bytes_ = bytes_of(path_.string() + ".img");
@@ -85,27 +85,27 @@ TEST_P(KallsymsLayout, NoDamageCrashes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, KallsymsLayout,
-                         testing::Values(Layout{"4.4-64-absolute", Encoding::kAbsolute},
-                                         Layout{"4.4-64-absolute-align256", Encoding::kAbsolute},
-                                         Layout{"4.4-32-absolute", Encoding::kAbsolute},
-                                         Layout{"4.6-64-percpu", Encoding::kPercpuAbsolute},
-                                         Layout{"4.6-64-align256", Encoding::kBaseRelative},
-                                         Layout{"4.6-32", Encoding::kBaseRelative},
-                                         Layout{"4.20-64-percpu", Encoding::kPercpuAbsolute},
-                                         Layout{"4.20-64-absolute", Encoding::kAbsolute},
-                                         Layout{"4.20-32", Encoding::kBaseRelative},
-                                         Layout{"6.1-64-percpu", Encoding::kPercpuAbsolute},
-                                         Layout{"6.1-64-unrelocated", Encoding::kBaseRelative},
-                                         Layout{"6.2-64-percpu", Encoding::kPercpuAbsolute},
-                                         Layout{"6.2-64", Encoding::kBaseRelative},
-                                         Layout{"6.2-32", Encoding::kBaseRelative},
-                                         Layout{"6.4-64-percpu", Encoding::kPercpuAbsolute},
-                                         Layout{"6.4-64-unrelocated", Encoding::kBaseRelative},
-                                         Layout{"6.4-64-absolute", Encoding::kAbsolute},
-                                         Layout{"6.4-32", Encoding::kBaseRelative},
-                                         Layout{"7.0-64", Encoding::kPlaceRelative},
-                                         Layout{"7.0-32", Encoding::kPlaceRelative},
-                                         Layout{"7.0-32-value", Encoding::kAbsolute}),
+                         ::testing::Values(Layout{"4.4-64-absolute", Encoding::kAbsolute},
+                                           Layout{"4.4-64-absolute-align256", Encoding::kAbsolute},
+                                           Layout{"4.4-32-absolute", Encoding::kAbsolute},
+                                           Layout{"4.6-64-percpu", Encoding::kPercpuAbsolute},
+                                           Layout{"4.6-64-align256", Encoding::kBaseRelative},
+                                           Layout{"4.6-32", Encoding::kBaseRelative},
+                                           Layout{"4.20-64-percpu", Encoding::kPercpuAbsolute},
+                                           Layout{"4.20-64-absolute", Encoding::kAbsolute},
+                                           Layout{"4.20-32", Encoding::kBaseRelative},
+                                           Layout{"6.1-64-percpu", Encoding::kPercpuAbsolute},
+                                           Layout{"6.1-64-unrelocated", Encoding::kBaseRelative},
+                                           Layout{"6.2-64-percpu", Encoding::kPercpuAbsolute},
+                                           Layout{"6.2-64", Encoding::kBaseRelative},
+                                           Layout{"6.2-32", Encoding::kBaseRelative},
+                                           Layout{"6.4-64-percpu", Encoding::kPercpuAbsolute},
+                                           Layout{"6.4-64-unrelocated", Encoding::kBaseRelative},
+                                           Layout{"6.4-64-absolute", Encoding::kAbsolute},
+                                           Layout{"6.4-32", Encoding::kBaseRelative},
+                                           Layout{"7.0-64", Encoding::kPlaceRelative},
+                                           Layout{"7.0-32", Encoding::kPlaceRelative},
+                                           Layout{"7.0-32-value", Encoding::kAbsolute}),
                          [](const auto& layout) {
                            std::string name = layout.param.name;
                            std::replace_if(

@@ -42,7 +42,7 @@ void append(std::vector<std::byte>& bytes, T value) {
 }
 
 // A made-up kernel with kallsyms that knows no data, a banner, a build id and ORC.
-class MadeUpKernel : public testing::Test {
+class MadeUpKernel : public ::testing::Test {
  protected:
   MadeUpKernel() {
     const auto file =
@@ -166,7 +166,7 @@ TEST_F(MadeUpKernel, ReadelfReadsTheElfFile) {
   ASSERT_TRUE(image);
   const std::vector<std::byte> elf = make_elf(*image);
   const std::string path =
-      fmt::format("{}/linux_image_test.{}.elf", testing::TempDir(), ::getpid());
+      fmt::format("{}/linux_image_test.{}.elf", ::testing::TempDir(), ::getpid());
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(elf.data()), static_cast<std::streamsize>(elf.size()));
   const std::string sections = output_of("readelf -SlnW " + path + " 2>&1");
@@ -200,7 +200,7 @@ TEST_F(MadeUpKernel, ReadelfReadsTheElfFile) {
 
 // Debian's kernels, where script/fetch-linux-guest has left them: what is read from a vmlinuz alone
 // against its vmlinux with debug information.
-class DebianKernels : public testing::Test {
+class DebianKernels : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* home = std::getenv("HOME");

@@ -5,7 +5,7 @@
 namespace ringside::unwind::cfi {
 namespace {
 
-class Expression : public testing::Test {
+class Expression : public ::testing::Test {
  protected:
   Expression() {
     state_.set(arch::x86_64::kRsp, 0x1000);

@@ -51,7 +51,7 @@ CompactRule compacted(const Rule& rule) {
                                                     : compacted;
 }
 
-class Readelf : public testing::TestWithParam<const char*> {};
+class Readelf : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Readelf, SaysTheSame) {
   const std::string path = fmt::format("{}/{}", RINGSIDE_STEP_PROGRAMS, GetParam());
@@ -93,8 +93,8 @@ TEST_P(Readelf, SaysTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Readelf,
-                         testing::Values("step_gcc_cfi_O0", "step_gcc_cfi_O2", "step_gcc_cfi_Os",
-                                         "step_gcc_debug_frame"),
+                         ::testing::Values("step_gcc_cfi_O0", "step_gcc_cfi_O2", "step_gcc_cfi_Os",
+                                           "step_gcc_debug_frame"),
                          [](const auto& program) { return std::string(program.param); });
 
 }  // namespace

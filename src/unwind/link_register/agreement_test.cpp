@@ -235,7 +235,7 @@ void expect_agreement(const std::string& path, std::size_t step, Precision preci
   EXPECT_LE(counts.no_exit_path * 100, all * 5) << path;
 }
 
-class ExitPath : public testing::TestWithParam<const char*> {};
+class ExitPath : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ExitPath, AgreesWithCallFrameInformation) {
   const std::string name = GetParam();
@@ -245,7 +245,7 @@ TEST_P(ExitPath, AgreesWithCallFrameInformation) {
                    exact ? Precision::kEverywhere : Precision::kInBodies);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, ExitPath, testing::ValuesIn(kLinkProgramNames),
+INSTANTIATE_TEST_SUITE_P(Programs, ExitPath, ::testing::ValuesIn(kLinkProgramNames),
                          [](const auto& program) {
                            const std::string name = program.param;
                            return name.empty() ? std::string("none") : name;

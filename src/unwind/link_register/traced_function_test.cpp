@@ -19,7 +19,7 @@ struct Machine {
   std::uint64_t record_below_fp;
 };
 
-class TracedFunction : public testing::TestWithParam<Machine> {
+class TracedFunction : public ::testing::TestWithParam<Machine> {
  protected:
   void SetUp() override {
     const auto path = std::string(kLinkPrograms) + "/" + GetParam().name;
@@ -81,10 +81,10 @@ TEST_P(TracedFunction, HasItsCallerBeforeAndBehindTheCall) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, TracedFunction,
-                         testing::Values(Machine{"link_aarch64_exact", arch::kAArch64Info,
-                                                 arch::aarch64::kLr, 9, 0},
-                                         Machine{"link_riscv64_exact", arch::kRiscv64Info,
-                                                 arch::riscv64::kT0, arch::riscv64::kRa, 16}),
+                         ::testing::Values(Machine{"link_aarch64_exact", arch::kAArch64Info,
+                                                   arch::aarch64::kLr, 9, 0},
+                                           Machine{"link_riscv64_exact", arch::kRiscv64Info,
+                                                   arch::riscv64::kT0, arch::riscv64::kRa, 16}),
                          [](const auto& machine) { return std::string(machine.param.name); });
 
 }  // namespace

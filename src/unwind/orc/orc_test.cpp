@@ -85,7 +85,7 @@ TEST(OrcEntry, StackSwitchesAndOtherRegisters) {
   EXPECT_FALSE(rule_of(decode(raw(8, 0, 0x00f), Format::kEndBit)));
 }
 
-class OrcTable : public testing::Test {
+class OrcTable : public ::testing::Test {
  protected:
   void add(std::uint64_t address, std::uint64_t entry) {
     const auto place = kSection + ip_.size() * sizeof(std::int32_t);

@@ -16,7 +16,7 @@ using Base = CompactRule::Base;
 using Kind = CompactRule::Kind;
 using Place = CompactRule::Place;
 
-class ExitRule : public testing::Test {
+class ExitRule : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto file = elf::ElfFile::open(RINGSIDE_STEP_PROGRAMS "/step_gcc_fp_O1");

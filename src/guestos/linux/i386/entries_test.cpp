@@ -9,7 +9,7 @@ using namespace arch::i386;
 using unwind::TrapFrameLayout;
 using Below = TrapFrameLayout::Below;
 
-class I386Entries : public testing::Test {
+class I386Entries : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto file = elf::ElfFile::open(RINGSIDE_I386_ENTRIES_PROGRAM);

@@ -194,7 +194,7 @@ class Guest {
   std::uint64_t head_ = list_;
 };
 
-class Modules : public testing::TestWithParam<Fields> {};
+class Modules : public ::testing::TestWithParam<Fields> {};
 
 TEST_P(Modules, BecomeImagesOfWhatTheGuestHolds) {
   Guest guest(GetParam());
@@ -287,7 +287,7 @@ TEST(ModuleOrc, IsTakenWhereItLeadsToTheCode) {
   EXPECT_EQ(orc->size().entries, 3u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Modules, testing::Values(k686, kAmd64, kRiscv64),
+INSTANTIATE_TEST_SUITE_P(Kernels, Modules, ::testing::Values(k686, kAmd64, kRiscv64),
                          [](const auto& kernel) {
                            return std::string(arch::name_of(kernel.param.arch));
                          });

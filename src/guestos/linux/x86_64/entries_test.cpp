@@ -13,7 +13,7 @@ using Below = TrapFrameLayout::Below;
 
 constexpr std::uint64_t kBias = 0xffffffff80000000;
 
-class X86_64Entries : public testing::Test {
+class X86_64Entries : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto file = elf::ElfFile::open(RINGSIDE_ENTRIES_PROGRAM);
