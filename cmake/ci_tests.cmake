@@ -17,11 +17,11 @@ set(RINGSIDE_CI_TESTS
 
 # The unit tests that take longest: half of the time of all. So are the suites whose names end with Long. Suites that are
 # split in two end with .1 and .2.
-set(RINGSIDE_LONG_UNITS
+set(RINGSIDE_LONG_UNIT_NAMES
   cli.annotate cli.disk_image cli.disk_refusals cli.doctor cli.go_programs cli.json_bombs cli.memory cli.replaced_outputs engines.HostWaits engines.SlicedReads
   guest.self.run_truth guestos.Compressions.PackedInitramfs.2 importers.CallgrindTest importers.Firefox
   importers.Formats.RingProperty.1 importers.Formats.RingProperty.2 importers.RealPerfTest importers.Seeds.CallgrindSumsTest.1 kernel_image.BootImage
-  kernel_image.Slide package.contents recording.Damage recording.Generated session.KernelSearchTest symbols.All.Program.1 symbols.DebianKernels
+  kernel_image.Slide package.contents recording.Damage recording.Generated session.KernelSearchTest symbols.C.Program.1 symbols.C.Program.2 symbols.DebianKernels
   unwind.Programs.SingleStep.1 unwind.Programs.SingleStep.2 unwind_cases.Kernels.WrongReturnAddresses.2)
 
 # Suites that are a test each, which begins first; cmake/discover_suites.cmake groups others. Most take more than two
@@ -51,7 +51,7 @@ endfunction()
 
 # The same for unit tests that are no suites of GoogleTest's.
 function(ringside_label_long test)
-  if(test IN_LIST RINGSIDE_LONG_UNITS)
+  if(test IN_LIST RINGSIDE_LONG_UNIT_NAMES)
     set_property(TEST ${test} APPEND PROPERTY LABELS more)
   endif()
 endfunction()

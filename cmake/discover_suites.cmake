@@ -3,7 +3,9 @@
 # SUITE` finds it. Suites that take seconds, or that have parameters, are tests of their own.
 # The file that includes it sets ${limits}, with the time that they may take.
 #
-#   cmake -D PROGRAM=FILE -D PREFIX=NAME -D OUTPUT=FILE -P discover_suites.cmake
+#   cmake -D PROGRAM=FILE -D PREFIX=NAME -D LONG=ON|OFF -D OUTPUT=FILE -P discover_suites.cmake
+#
+# LONG=OFF leaves out those with the label `more`.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[A-Za-z0-9_/]+\\.( |\n|$)" suites "${listing}")
@@ -15,7 +17,10 @@ set(tests)
 # add_suites(NAME FILTER [PROPERTIES as text])
 function(add_suites name filter)
   set(labels unit)
-  if(name IN_LIST RINGSIDE_LONG_UNITS OR filter MATCHES "Long[.][*]$")
+  if(name IN_LIST RINGSIDE_LONG_UNIT_NAMES OR filter MATCHES "Long[.][*]$")
+    if(NOT LONG)
+      return()
+    endif()
     set(labels "unit;more")
   endif()
   string(APPEND tests "add_test([==[${name}]==] \"${PROGRAM}\" \"--gtest_filter=${filter}\")
@@ -40,7 +45,7 @@ foreach(suite IN LISTS suites)
     # A suite with parameters, which may be many, runs in two halves, side by side.
     add_suites(${name}.1 ${suite}.* "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0\"")
     add_suites(${name}.2 ${suite}.* "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1\"")
-  elseif(name IN_LIST RINGSIDE_LONG_UNITS OR name IN_LIST RINGSIDE_LONE_UNITS OR suite MATCHES "Long$")
+  elseif(name IN_LIST RINGSIDE_LONG_UNIT_NAMES OR name IN_LIST RINGSIDE_LONE_UNITS OR suite MATCHES "Long$")
     add_suites(${name} ${suite}.* "COST 10") # begun first
   else()
     list(APPEND group ${suite})

@@ -14,6 +14,7 @@ option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the re
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
 include(${CMAKE_CURRENT_LIST_DIR}/time_limits.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/large_pages.cmake)
+option(RINGSIDE_LONG_UNITS "The unit tests that take longest, and what they alone read" ON)
 include(${CMAKE_CURRENT_LIST_DIR}/ci_tests.cmake)
 
 set(CMAKE_CXX_STANDARD 20)
@@ -198,7 +199,8 @@ function(ringside_tests name)
   endif()
   set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
   add_custom_command(TARGET ${name}_tests POST_BUILD BYPRODUCTS ${suites}
-    COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_tests> -D PREFIX=${name} -D OUTPUT=${suites}
+    COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_tests> -D PREFIX=${name} -D LONG=${RINGSIDE_LONG_UNITS}
+            -D OUTPUT=${suites}
             -P ${PROJECT_SOURCE_DIR}/cmake/discover_suites.cmake VERBATIM)
   # A program that was not built has no tests, and script/test builds those that it runs.
   ringside_limit_properties(unit limits)

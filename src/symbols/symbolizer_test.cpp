@@ -47,7 +47,8 @@ std::string text_of(const std::vector<SourceFrame>& frames) {
 std::vector<std::string> llvm_answers(const std::string& name,
                                       const std::vector<ImageAddr>& addresses) {
   // Tests of one program run side by side.
-  const std::string list = fmt::format("{}/{}.{}.addresses", testing::TempDir(), name, ::getpid());
+  const std::string list =
+      fmt::format("{}/{}.{}.addresses", ::testing::TempDir(), name, ::getpid());
   std::ofstream out(list);
   for (const ImageAddr address : addresses) out << fmt::format("{:#x}\n", address.value);
   out.close();
@@ -80,7 +81,7 @@ std::string with_one_name_an_address(const std::string& answer, const elf::ElfFi
   return text;
 }
 
-class Program : public testing::TestWithParam<std::string> {};
+class Program : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Program, IsReadAsByLlvm) {
   const std::string name = GetParam().substr(0, GetParam().find('='));
@@ -115,14 +116,17 @@ TEST_P(Program, IsReadAsByLlvm) {
   EXPECT_GT(inlined, addresses.size() / 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Program, testing::Values(RINGSIDE_DWARF_PROGRAMS),
-                         [](const auto& program) {
-                           return program.param.substr(0, program.param.find('='));
-                         });
+std::string name_of(const ::testing::TestParamInfo<std::string>& program) {
+  return program.param.substr(0, program.param.find('='));
+}
+INSTANTIATE_TEST_SUITE_P(Cpp, Program, ::testing::Values(RINGSIDE_DWARF_PROGRAMS), name_of);
+INSTANTIATE_TEST_SUITE_P(C, Program,
+                         ::testing::ValuesIn(std::vector<std::string>{RINGSIDE_DWARF_C_PROGRAMS}),
+                         name_of);
 
 // The same code at another place has the same names and lines, also where the debug information of
 // removed functions claims that place. Elsewhere llvm-symbolizer judges them (Program).
-class MovedProgram : public testing::TestWithParam<std::string> {};
+class MovedProgram : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MovedProgram, HasNothingOfRemovedCode) {
   const auto open = [](const std::string& name) {
@@ -142,7 +146,7 @@ TEST_P(MovedProgram, HasNothingOfRemovedCode) {
         << here[i].value;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MovedProgram, testing::Values(RINGSIDE_DWARF_MOVED),
+INSTANTIATE_TEST_SUITE_P(All, MovedProgram, ::testing::Values(RINGSIDE_DWARF_MOVED),
                          [](const auto& program) { return program.param; });
 
 }  // namespace

@@ -1,9 +1,16 @@
 # The programs of single_step_test.cpp: one source, built with and without frame pointers and
 # call-frame information. Each is static and freestanding, so that all of its code is known. Beside
 # it lies one without symbols, for the same test and for x86/function_starts_test.cpp.
+# Without the unit tests that take longest, those that other tests read.
 set(RINGSIDE_STEP_TARGETS)
+set(step_programs_of_all_tests
+    gcc_fp_O1 gcc_cfi_O0 gcc_cfi_O1 gcc_cfi_O2 gcc_cfi_O3 gcc_cfi_Os clang_cfi_O0 clang_cfi_O2 clang_cfi_Os
+    i386_gcc_cfi_O2 i386_clang_cfi_O2 gcc_debug_frame i386_gcc_debug_frame)
 
 function(ringside_step_program name compiler)
+  if(NOT RINGSIDE_LONG_UNITS AND NOT name IN_LIST step_programs_of_all_tests)
+    return()
+  endif()
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/testdata)
   set(start ${source}/step_start.S)
   if("-m32" IN_LIST ARGN)
