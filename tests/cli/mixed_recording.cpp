@@ -26,6 +26,9 @@ constexpr std::uint32_t kThreads = 500;
 constexpr std::uint64_t kOfNoThread = 1234;  // the tick of which only the process is known
 constexpr std::uint64_t kOfNoName = 1244;    // the tick of a thread without a name
 constexpr std::uint32_t kNamelessThread = 9001;
+// Two ticks, of a vCPU each, in user code of which not even the process is known.
+constexpr std::uint64_t kOfNobody = 1253;
+constexpr std::uint64_t kOfNobodyElse = 1254;
 constexpr unsigned kInfoOfGlobalFunction = 0x12;  // STB_GLOBAL, STT_FUNC
 
 std::vector<Source> sources() {
@@ -152,7 +155,17 @@ class Mixed {
       if (i == kOfNoName) info.pid = info.tid = kNamelessThread;
       const bool is_idle = i % 10 == 9;
       if (is_idle) info.disposition = wire::Disposition::kIdle;
-      const std::vector<recording::StackRef> stacks = {stack(i % 4, "cpu_loop")};
+      std::vector<recording::StackRef> stacks = {stack(i % 4, "cpu_loop")};
+      if (i == kOfNobody || i == kOfNobodyElse) {
+        info.pid.reset();
+        info.tid.reset();
+        info.level = PrivilegeLevel::kUser;
+        recording::RecordedFrame nowhere;
+        nowhere.address = {0x7000'0000};
+        nowhere.exact = true;
+        nowhere.kind = FrameKind::kUser;
+        stacks = {writer_.add_stack(std::vector{nowhere})};
+      }
       RINGSIDE_TRY(writer_.add_sample(info, std::span(stacks).first(is_idle ? 0 : 1), {}));
       if (i % 5 == 0) {
         info = info_of(kMonitor, i);

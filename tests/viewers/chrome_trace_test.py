@@ -48,7 +48,11 @@ class ChromeTrace(viewer_case.ViewerCase):
 
     def test_threads_stacks_and_times_are_those_of_the_samples(self):
         def check(name):
-            parsed = self.parsed(self.export(name, "out.trace.json", "--source", "cpu"))
+            path = self.export(name, "out.trace.json", "--source", "cpu")
+            parsed = self.parsed(path)
+            numbers = {event["args"]["name"]: f"{event['pid']}/{event['tid']}"
+                       for event in json.loads(path.read_text())["traceEvents"] if event["name"] == "thread_name"}
+            thread_of = self.thread_of(name)
             there = collections.Counter()
             for thread, samples in parsed["threads"].items():
                 time = samples["start"]
@@ -57,7 +61,8 @@ class ChromeTrace(viewer_case.ViewerCase):
                     there[thread, round(1000 * time), stack.removesuffix("\n(root)")] += 1
             here = collections.Counter()
             for sample in self.sampled(name):
-                thread = f"{sample.pid}/{sample.thread}" if sample.pid >= 0 else f"-1/{sample.vcpu}"
+                thread = thread_of(sample)
+                thread = numbers[thread] if isinstance(thread, str) else f"{thread[0]}/{thread[1]}"
                 here[thread, sample.time_ns, "\n".join(sample.frames)] += 1
             self.assert_same(there, here)
         self.each_recording(check)

@@ -7,9 +7,9 @@ import re
 import viewer_case
 
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1}
-ROW = re.compile(r"([\d.]+)(ns|µs|ms|s|) \([\d.<%]+\)\s+([\d.]+)(ns|µs|ms|s|) \([\d.<%]+\)\s+(.+)")
+ROW = re.compile(r"([\d.]+)(ns|µs|ms|s|) \([\d.<>%]+\)\s+([\d.]+)(ns|µs|ms|s|) \([\d.<>%]+\)\s+(.+)")
 OPENED = "return document.body.innerText.includes('Sandwich') && /\\(1\\/\\d+\\)/.test(document.body.innerText)"
-ROWS = "return (document.body.innerText.match(/\\([\\d.<%]+\\)\\s/g) || []).length / 2"
+ROWS = "return (document.body.innerText.match(/\\([\\d.<>%]+\\)\\s/g) || []).length / 2"
 
 
 def open_file(browser, path):

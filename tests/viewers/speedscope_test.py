@@ -35,10 +35,11 @@ class Speedscope(viewer_case.ViewerCase):
             self.assertEqual(len(profiles), len(content["profiles"]))
             whole = collections.Counter()
             threads = collections.defaultdict(list)
+            thread_of = self.thread_of(name)
             for sample in self.sampled(name):
                 whole[sample.frames[::-1]] += sample.weight
-                thread = f"{sample.pid}/{sample.thread}" if sample.pid >= 0 else f"vcpu {sample.vcpu}"
-                threads[thread].append((sample.time_ns, sample.frames[::-1]))
+                thread = thread_of(sample)
+                threads[thread if isinstance(thread, str) else f"{thread[0]}/{thread[1]}"].append((sample.time_ns, sample.frames[::-1]))
             period = self.interval(name)
             there = collections.Counter()
             for stack, weight in zip(profiles["all, time"]["samples"], profiles["all, time"]["weights"], strict=True):
