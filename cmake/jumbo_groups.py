@@ -3,8 +3,9 @@
 
 A name that a source file declares for itself, in an unnamed namespace or not, is seen by all that is compiled behind it.
 It may hide a name that a later file takes from elsewhere, without any error. So a file joins a group only where the files
-before it declare nothing that it mentions, nor any header that it is the first of the group to include. The same holds for
-namespaces of headers that it does not include: a::testing hides testing. A file that defines a macro stays alone.
+before it declare nothing that it mentions, nor any header that it is the first of the group to include. A function that
+headers of both declare is the same one; what a using-directive shows counts as declared. The same holds for namespaces of
+headers that it does not include: a::testing hides testing. Other names of headers are trusted. A file that defines a macro stays alone.
 
     jumbo_groups.py ROOT < TARGETS > GROUPS
     jumbo_groups.py ROOT BUILD
@@ -25,6 +26,7 @@ class Group:
     def __init__(self) -> None:
         self.files: list[pathlib.Path] = []
         self.declared: dict[str, str] = {}
+        self.defined: set[str] = set()  # of these, functions that headers declare, too
         self.included: set[pathlib.Path] = set()
         self.namespaces: set[tuple[str, str]] = set()
 
@@ -42,16 +44,22 @@ class Group:
         if any(name in qualifiers for name, _ in self.namespaces - sources.namespaces(file)):
             return False
 
+        visible = frozenset().union(*map(sources.declares, sources.includes(file)))
+
         def is_changed(name: str) -> bool:
-            """A using-declaration that the file repeats changes nothing."""
-            return name in self.declared and not (self.declared[name] and self.declared[name] == own.get(name))
+            """A using-declaration that the file repeats changes nothing, nor does a function that its headers declare."""
+            if name not in self.declared or (name in self.defined and name in visible and name not in own):
+                return False
+            return not (self.declared[name] and self.declared[name] == own.get(name))
 
         return not (any(map(is_changed, mentioned)) or
-                    any(name in self.declared for header in new for name in sources.mentions(header)))
+                    any(name in self.declared and name not in self.defined
+                        for header in new for name in sources.mentions(header)))
 
     def add(self, sources: Sources, file: pathlib.Path) -> None:
         self.files.append(file)
-        self.declared |= sources.hides(file)
+        self.declared |= sources.declares(file)
+        self.defined |= sources.defines(file)
         self.included |= sources.includes(file)
         self.namespaces |= sources.namespaces(file)
 

@@ -20,7 +20,6 @@ MENTION = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
 # One that is looked up as a namespace: in front of ::, in `using namespace NAME` and `namespace alias = NAME`.
 QUALIFIER = re.compile(r"(?<!\w)(?<!::)[A-Za-z_]\w*(?=\s*::)|(?<=\busing namespace )\w+|(?<= = )\w+(?=;)")
 WORD = re.compile(r"[A-Za-z_]\w*")
-NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]+) \{", re.MULTILINE)
 USING = "usingnamespace"  # and the namespace: the name that a using-directive has in declarations()
 CLOSING = {"{": "}", "(": ")", "[": "]"}
 # Such a statement of a test makes a class whose name only it has.
@@ -96,19 +95,13 @@ def enumerators(body: list[str]) -> dict[str, str]:
     return {token: "" for before, token in zip(["{", *body], body) if before in ("{", ",") and is_name(token)}
 
 
-def declarations(text: str, *, unnamed: bool | None = None) -> dict[str, str]:
-    """The names that the text declares at namespace scope. unnamed: only in unnamed namespaces, or only elsewhere."""
+def declarations(text: str, definitions: set[str] | None = None) -> dict[str, str]:
+    """The names that the text declares at namespace scope. `definitions` gets those of functions with a body that other
+    files may call."""
     names: dict[str, str] = {}
     is_unnamed: list[bool] = []  # of each namespace that is open
     tokens = TOKEN.findall(DIRECTIVE.sub("", text))
     statement: list[str] = []
-
-    def is_wanted() -> bool:
-        return unnamed is None or unnamed == any(is_unnamed)
-
-    def found(statement: list[str]) -> dict[str, str]:
-        return names_of(statement) if is_wanted() else {}
-
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -116,7 +109,7 @@ def declarations(text: str, *, unnamed: bool | None = None) -> dict[str, str]:
             is_unnamed[-1:] = []
             statement = []
         elif token == ";":
-            names |= found(statement)
+            names |= names_of(statement)
             statement = []
         elif token == "{" and ("namespace" in statement[:2] or statement == ["extern"]):
             is_unnamed.append(statement == ["namespace"])
@@ -125,11 +118,13 @@ def declarations(text: str, *, unnamed: bool | None = None) -> dict[str, str]:
             end = end_of_group(tokens, at)
             statement.append(token)
             if token == "{":
-                if statement[0] == "enum" and statement[1] not in ("class", "struct") and is_wanted():
+                if statement[0] == "enum" and statement[1] not in ("class", "struct"):
                     names |= enumerators(tokens[at + 1:end])
                 # Behind a function's body no semicolon follows; behind an initializer or a class one does, or a name.
                 if is_function(statement) and not (end < len(tokens) and tokens[end] in ",;{"):
-                    names |= found(statement)
+                    names |= names_of(statement)
+                    if definitions is not None and not any(is_unnamed) and "static" not in statement:
+                        definitions.update(names_of(statement))
                     statement = []
             at = end
             continue
@@ -154,11 +149,13 @@ class Sources:
         return declarations(self.text(path))
 
     @functools.cache
-    def hides(self, path: pathlib.Path) -> dict[str, str]:
-        """It adds no name with a definition of what a header of its own declares."""
-        defined = declarations(self.text(path), unnamed=False).keys() - declarations(self.text(path), unnamed=True).keys()
-        defined &= set().union(*map(self.declares, self.includes(path)))
-        return {name: text for name, text in self.declares(path).items() if text or name not in defined}
+    def defines(self, path: pathlib.Path) -> frozenset[str]:
+        """Functions that it defines, and that a header of its own declares in a namespace of its own."""
+        found: set[str] = set()
+        declarations(self.text(path), found)
+        here = self.opened_whole(path)
+        headers = [header for header in self.includes(path) if here & self.opened_whole(header)]
+        return frozenset(found).intersection(frozenset().union(*map(self.declares, headers)))
 
     @functools.cache
     def mentions(self, path: pathlib.Path) -> frozenset[str]:
@@ -175,10 +172,30 @@ class Sources:
         return frozenset(WORD.findall(self.text(path)))
 
     @functools.cache
+    def opened_whole(self, path: pathlib.Path) -> frozenset[str]:
+        """The whole names of the namespaces that it opens."""
+        found: set[str] = set()
+        open_ones: list[str] = []  # a part of a name for each bracket that is open; empty for others'
+        tokens = TOKEN.findall(DIRECTIVE.sub("", self.text(path)))
+        name = ""
+        for at, token in enumerate(tokens):
+            if token == "namespace" and tokens[at - 1:at] != ["using"]:
+                end = next((place for place in range(at, len(tokens)) if tokens[place] in "{=;"), at)
+                name = "".join(tokens[at + 1:end]) if tokens[end] == "{" else ""
+            elif token == "{":
+                open_ones.append(name)
+                if name:
+                    found.add("::".join(filter(None, open_ones)))
+                name = ""
+            elif token == "}":
+                open_ones[-1:] = []
+        return frozenset(found)
+
+    @functools.cache
     def opened(self, path: pathlib.Path) -> frozenset[tuple[str, str]]:
-        """The namespaces inside others that it declares something in: last name and whole name."""
-        return frozenset((whole.rsplit("::", 1)[-1], whole) for whole in NAMESPACE.findall(self.text(path))
-                         if "::" in whole)
+        """Those inside others, and those around them that are: last name and whole name."""
+        parts = [whole.split("::") for whole in self.opened_whole(path)]
+        return frozenset((each[end - 1], "::".join(each[:end])) for each in parts for end in range(2, len(each) + 1))
 
     @functools.cache
     def namespaces(self, path: pathlib.Path) -> frozenset[tuple[str, str]]:
@@ -186,12 +203,13 @@ class Sources:
         return self.opened(path).union(*map(self.opened, self.includes(path)))
 
     def seen_through(self, namespace: str, headers: Iterable[pathlib.Path]) -> frozenset[str] | None:
-        """The names that `using namespace` shows of the headers. None: of a namespace that is in none of them."""
-        if namespace.endswith("_literals"):  # of the standard: suffixes alone
+        """The names that `using namespace` shows of the headers, and of namespaces inside. None: it is in none of them."""
+        if namespace.startswith("std::") and namespace.endswith("_literals"):  # suffixes alone
             return frozenset()
-        last = namespace.rsplit("::", 1)[-1]
-        those = [header for header in headers if any(last == name for name, _ in self.opened(header))]
-        return frozenset().union(*map(self.declares, those)) if those else None
+        end = "::" + namespace
+        those = [header for header in headers if any(("::" + whole).endswith(end) for whole in self.opened_whole(header))]
+        inside = frozenset(name for header in those for name, whole in self.opened(header) if end + "::" in "::" + whole)
+        return inside.union(*map(self.declares, those)) if those else None
 
     @functools.cache
     def outside(self, path: pathlib.Path) -> list[str]:

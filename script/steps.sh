@@ -75,12 +75,12 @@ end_fetches() {
 }
 
 # skip_shims: where python3 is a program that looks for an interpreter at each start, as pyenv's is (0.6 s of processor
-# time), PATH gets the interpreter's folder. Builds and tests begin it some hundred times.
+# time), PATH gets the interpreter's folder, unless it has it. Builds and tests begin it some hundred times.
 skip_shims() {
-  local found interpreter
-  found=$(command -v python3) || return 0
-  interpreter=$(python3 -c 'import sys; print(sys.executable)') || return 0
-  [ "${found%/*}" = "${interpreter%/*}" ] || export PATH=${interpreter%/*}:$PATH
+  local interpreter
+  interpreter=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) || return 0
+  [[ $interpreter = /*/* && :$PATH: != *:${interpreter%/*}:* ]] || return 0
+  export PATH=${interpreter%/*}:$PATH
 }
 
 # run_build PRESET [TARGET…]: builds, and tells before how many steps that has, and about how long they take. A step of a

@@ -6,5 +6,3 @@
 optimised='^((unwind|unwind_cases|plugin|cli)\.|(document_commands|manual_options)$)'
 # Not with sanitizers: they unwind at every instruction, or through many kernels, or begin ringside often.
 too_slow='^(document_commands|manual_options)$|SingleStep|^unwind_cases.(UnwindCasesTotals$|.*WrongReturnAddresses)|UnwindCases.2$'
-# AddressSanitizer keeps what was freed, to find who uses it: 16 MB of it, not 256. The tests take 0.88 of the time.
-export ASAN_OPTIONS=quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}

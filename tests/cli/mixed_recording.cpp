@@ -26,7 +26,7 @@ constexpr std::uint32_t kThreads = 500;
 constexpr std::uint64_t kOfNoThread = 1234;  // the tick of which only the process is known
 constexpr std::uint64_t kOfNoName = 1244;    // the tick of a thread without a name
 constexpr std::uint32_t kNamelessThread = 9001;
-// Two ticks, of a vCPU each, in user code of which not even the process is known.
+// Two ticks, one on each vCPU, in user code of which not even the process is known.
 constexpr std::uint64_t kOfNobody = 1253;
 constexpr std::uint64_t kOfNobodyElse = 1254;
 constexpr unsigned kInfoOfGlobalFunction = 0x12;  // STB_GLOBAL, STT_FUNC

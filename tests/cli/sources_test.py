@@ -115,7 +115,8 @@ class Sources(cli_case.CliCase):
         for choice in ((), ("--source", "instructions")):
             stacks = self.read("export", "--by", "none", *choice).stdout.splitlines()
             leaves = {line.rpartition(" ")[0].split(";")[-1] for line in stacks}
-            nowhere = set() if choice else {"[user]"}  # two ticks of nobody
+            nowhere = set() if choice else {"[user]"}
+            self.assertEqual([line for line in stacks if "[user]" in line], ["[user] 2"] if nowhere else [])
             self.assertEqual(leaves, {"schedule", "kmalloc", "handle_fault", "submit_bio"} | nowhere)
         counted = dict(line.rsplit(" ", 1) for line in self.read("export", "--by", "none", "--source", "instructions",
                                                                  ).stdout.splitlines())

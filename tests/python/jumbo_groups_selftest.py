@@ -79,8 +79,12 @@ class Groups(InFiles):
         # An overload of its own might be chosen, and the same in another file's header is another function.
         c = self.put("c.cpp", '#include "a.h"\nnamespace r { namespace { int one(long x) { return 1; } } }\n')
         self.assertEqual(self.groups(c, b), [["c"], ["b"]])
-        d = self.put("d.cpp", "namespace r::x { int one(int x) { return x; } }\n")
-        self.assertEqual(self.groups(d, b), [["b", "d"]])
+        c = self.put("c.cpp", '#include "a.h"\nnamespace r { static int one(long x) { return 1; } }\n')
+        self.assertEqual(self.groups(c, b), [["c"], ["b"]])
+        d = self.put("d.cpp", '#include "a.h"\nnamespace r::x { int one(int x) { return x; } }\n')
+        self.assertEqual(self.groups(d, b), [["d"], ["b"]])  # another namespace than the header's
+        e = self.put("e.cpp", "namespace r { int two() { return one(2); } }\n")
+        self.assertEqual(self.groups(a, e), [["a"], ["e"]])  # it means another one: it has not the header
 
     def test_order_matters(self):
         """Only a name that stands in front can change what another one means."""
@@ -121,6 +125,10 @@ class Groups(InFiles):
         a = self.put("a.cpp", '#include "own.h"\n')
         b = self.put("b.cpp", "#include <memory>\nnamespace r { int b(M& memory) { return memory.read(); } }\n")
         self.assertEqual(self.groups(a, b), [["a", "b"]])  # a header of a library, and a variable
+        self.put("apart.h", "#pragma once\nnamespace r {\nnamespace memory {\nclass Fake;\n}\n}\n")
+        d = self.put("d.cpp", '#include "apart.h"\n')
+        e = self.put("e.cpp", "namespace r { int e() { return memory::size(); } }\n")
+        self.assertEqual(self.groups(d, e), [["d"], ["e"]])
         c = self.put("c.cpp", "int c() { return r::two(); }\n")
         self.assertEqual(self.groups(a, c), [["a", "c"]])  # no other namespace has that one inside
 

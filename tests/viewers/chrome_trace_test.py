@@ -52,6 +52,7 @@ class ChromeTrace(viewer_case.ViewerCase):
             parsed = self.parsed(path)
             numbers = {event["args"]["name"]: f"{event['pid']}/{event['tid']}"
                        for event in json.loads(path.read_text())["traceEvents"] if event["name"] == "thread_name"}
+            self.assertEqual(len(set(numbers.values())), len(numbers), numbers)
             thread_of = self.thread_of(name)
             there = collections.Counter()
             for thread, samples in parsed["threads"].items():
@@ -62,7 +63,8 @@ class ChromeTrace(viewer_case.ViewerCase):
             here = collections.Counter()
             for sample in self.sampled(name):
                 thread = thread_of(sample)
-                thread = numbers[thread] if isinstance(thread, str) else f"{thread[0]}/{thread[1]}"
+                thread = (f"-1/{sample.vcpu}" if thread == f"vcpu {sample.vcpu}" else numbers[thread]) \
+                    if isinstance(thread, str) else f"{thread[0]}/{thread[1]}"
                 here[thread, sample.time_ns, "\n".join(sample.frames)] += 1
             self.assert_same(there, here)
         self.each_recording(check)

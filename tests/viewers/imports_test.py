@@ -33,9 +33,10 @@ class Imports(viewer_case.ViewerCase):
                     self.ringside("import", first, "-o", "imported.data")
                     self.ringside("export", "-i", "imported.data", "--format", form, "-o", f"second.{form}")
                     # The text does not say where a function begins, which offsets count from, nor where a file was
-                    # mapped: code without a name is in none. What perf has written has its word for it.
-                    there, here = [re.sub(r"\[(unknown|user)\] \(.*\)", "[unknown]", path.read_text())
+                    # mapped: code without a name is in none. perf calls code of no process [unknown], too.
+                    there, here = [re.sub(r"\[unknown\] \(.*\)", "[unknown]", path.read_text())
                                    for path in (self.folder / f"second.{form}", first)]
+                    here = here.replace("[user] ([unknown])", "[unknown]")
                     here = re.sub(r"(?m)\+0x[0-9a-f]+(?= \()", "", here)
                     wrong = [lines for lines in zip(there.splitlines(), here.splitlines()) if lines[0] != lines[1]]
                     self.assertEqual(wrong[:4], [])
