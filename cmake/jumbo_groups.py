@@ -5,7 +5,8 @@ A name that a source file declares for itself, in an unnamed namespace or not, i
 It may hide a name that a later file takes from elsewhere, without any error. So a file joins a group only where the files
 before it declare nothing that it mentions, nor any header that it is the first of the group to include. A function that
 headers of both declare is the same one; what a using-directive shows counts as declared. The same holds for namespaces of
-headers that it does not include: a::testing hides testing. Other names of headers are trusted. A file that defines a macro stays alone.
+headers that it does not include: a::testing hides testing. Other names of headers are trusted. A file that defines a macro
+stays alone.
 
     jumbo_groups.py ROOT < TARGETS > GROUPS
     jumbo_groups.py ROOT BUILD
@@ -44,17 +45,14 @@ class Group:
         if any(name in qualifiers for name, _ in self.namespaces - sources.namespaces(file)):
             return False
 
-        visible = frozenset().union(*map(sources.declares, sources.includes(file)))
-
-        def is_changed(name: str) -> bool:
+        def is_changed(name: str, where: pathlib.Path) -> bool:
             """A using-declaration that the file repeats changes nothing, nor does a function that its headers declare."""
-            if name not in self.declared or (name in self.defined and name in visible and name not in own):
+            if name not in self.declared or (name in self.defined and name in sources.visible(where) and name not in own):
                 return False
-            return not (self.declared[name] and self.declared[name] == own.get(name))
+            return not (where == file and self.declared[name] and self.declared[name] == own.get(name))
 
-        return not (any(map(is_changed, mentioned)) or
-                    any(name in self.declared and name not in self.defined
-                        for header in new for name in sources.mentions(header)))
+        return not (any(is_changed(name, file) for name in mentioned) or
+                    any(is_changed(name, header) for header in new for name in sources.mentions(header)))
 
     def add(self, sources: Sources, file: pathlib.Path) -> None:
         self.files.append(file)

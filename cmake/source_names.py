@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 
 # Comments, literals and what is included: `#include <memory>` mentions no memory. A ' inside a number is none.
-NO_CODE = re.compile(r'^[ \t]*#[ \t]*include\b[^\n]*|//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
+NO_CODE = re.compile(r'^[ \t]*#[ \t]*include\b[^\n]*|//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'
+                     r'(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
                      re.DOTALL | re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 OUTSIDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.MULTILINE)
@@ -96,10 +97,19 @@ def enumerators(body: list[str]) -> dict[str, str]:
 
 
 def declarations(text: str, definitions: set[str] | None = None) -> dict[str, str]:
-    """The names that the text declares at namespace scope. `definitions` gets those of functions with a body that other
-    files may call."""
+    """The names that the text declares at namespace scope. `definitions` gets those of functions with a body, but for
+    names that the text also declares for itself: static, or in an unnamed namespace."""
     names: dict[str, str] = {}
+    for_itself: set[str] = set()
+    defined: set[str] = set()
     is_unnamed: list[bool] = []  # of each namespace that is open
+
+    def add(statement: list[str]) -> None:
+        declared = names_of(statement)
+        names.update(declared)
+        if any(is_unnamed) or "static" in statement:
+            for_itself.update(declared)
+
     tokens = TOKEN.findall(DIRECTIVE.sub("", text))
     statement: list[str] = []
     at = 0
@@ -109,7 +119,7 @@ def declarations(text: str, definitions: set[str] | None = None) -> dict[str, st
             is_unnamed[-1:] = []
             statement = []
         elif token == ";":
-            names |= names_of(statement)
+            add(statement)
             statement = []
         elif token == "{" and ("namespace" in statement[:2] or statement == ["extern"]):
             is_unnamed.append(statement == ["namespace"])
@@ -122,15 +132,16 @@ def declarations(text: str, definitions: set[str] | None = None) -> dict[str, st
                     names |= enumerators(tokens[at + 1:end])
                 # Behind a function's body no semicolon follows; behind an initializer or a class one does, or a name.
                 if is_function(statement) and not (end < len(tokens) and tokens[end] in ",;{"):
-                    names |= names_of(statement)
-                    if definitions is not None and not any(is_unnamed) and "static" not in statement:
-                        definitions.update(names_of(statement))
+                    add(statement)
+                    defined.update(names_of(statement))
                     statement = []
             at = end
             continue
         else:
             statement.append(token)
         at += 1
+    if definitions is not None:
+        definitions |= defined - for_itself
     return names
 
 
@@ -156,6 +167,11 @@ class Sources:
         here = self.opened_whole(path)
         headers = [header for header in self.includes(path) if here & self.opened_whole(header)]
         return frozenset(found).intersection(frozenset().union(*map(self.declares, headers)))
+
+    @functools.cache
+    def visible(self, path: pathlib.Path) -> frozenset[str]:
+        """Names that the project's headers declare for it: those that it includes, and a header itself."""
+        return frozenset(self.declares(path) if path.suffix == ".h" else ()).union(*map(self.declares, self.includes(path)))
 
     @functools.cache
     def mentions(self, path: pathlib.Path) -> frozenset[str]:

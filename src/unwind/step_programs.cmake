@@ -1,7 +1,8 @@
 # The programs of single_step_test.cpp: one source, built with and without frame pointers and
 # call-frame information. Each is static and freestanding, so that all of its code is known. Beside
 # it lies one without symbols, for the same test and for x86/function_starts_test.cpp.
-# Without the unit tests that take longest, those that other tests read.
+# Without the unit tests that take longest, those alone that other tests name: a test that names one
+# more adds it here.
 set(RINGSIDE_STEP_TARGETS)
 set(step_programs_of_all_tests
     gcc_fp_O1 gcc_cfi_O0 gcc_cfi_O1 gcc_cfi_O2 gcc_cfi_O3 gcc_cfi_Os clang_cfi_O0 clang_cfi_O2 clang_cfi_Os

@@ -81,10 +81,15 @@ class Groups(InFiles):
         self.assertEqual(self.groups(c, b), [["c"], ["b"]])
         c = self.put("c.cpp", '#include "a.h"\nnamespace r { static int one(long x) { return 1; } }\n')
         self.assertEqual(self.groups(c, b), [["c"], ["b"]])
+        c = self.put("c.cpp", '#include "a.h"\nnamespace r { static int one(long x); int one(int x) { return x; } }\n')
+        self.assertEqual(self.groups(c, b), [["c"], ["b"]])
         d = self.put("d.cpp", '#include "a.h"\nnamespace r::x { int one(int x) { return x; } }\n')
         self.assertEqual(self.groups(d, b), [["d"], ["b"]])  # another namespace than the header's
         e = self.put("e.cpp", "namespace r { int two() { return one(2); } }\n")
         self.assertEqual(self.groups(a, e), [["a"], ["e"]])  # it means another one: it has not the header
+        self.put("f.h", "#pragma once\nnamespace r { inline int three() { return one(3); } }\n")
+        f = self.put("f.cpp", '#include "f.h"\n')
+        self.assertEqual(self.groups(a, f), [["a"], ["f"]])  # nor has f.h
 
     def test_order_matters(self):
         """Only a name that stands in front can change what another one means."""

@@ -62,10 +62,8 @@ class ChromeTrace(viewer_case.ViewerCase):
                     there[thread, round(1000 * time), stack.removesuffix("\n(root)")] += 1
             here = collections.Counter()
             for sample in self.sampled(name):
-                thread = thread_of(sample)
-                thread = (f"-1/{sample.vcpu}" if thread == f"vcpu {sample.vcpu}" else numbers[thread]) \
-                    if isinstance(thread, str) else f"{thread[0]}/{thread[1]}"
-                here[thread, sample.time_ns, "\n".join(sample.frames)] += 1
+                thread = thread_of(sample).replace("vcpu ", "-1/")
+                here[numbers.get(thread, thread), sample.time_ns, "\n".join(sample.frames)] += 1
             self.assert_same(there, here)
         self.each_recording(check)
 

@@ -38,8 +38,7 @@ class Speedscope(viewer_case.ViewerCase):
             thread_of = self.thread_of(name)
             for sample in self.sampled(name):
                 whole[sample.frames[::-1]] += sample.weight
-                thread = thread_of(sample)
-                threads[thread if isinstance(thread, str) else f"{thread[0]}/{thread[1]}"].append((sample.time_ns, sample.frames[::-1]))
+                threads[thread_of(sample)].append((sample.time_ns, sample.frames[::-1]))
             period = self.interval(name)
             there = collections.Counter()
             for stack, weight in zip(profiles["all, time"]["samples"], profiles["all, time"]["weights"], strict=True):

@@ -199,10 +199,10 @@ class ViewerCase(unittest.TestCase):
                 if sample.disposition == "sampled" and sample.source == source]
 
     def thread_of(self, name):
-        """A function from a sample to the pair of its thread, or to the name that those of none have together: where no
+        """A function from a sample to its thread, "12/13", or to the name that those of none have together: where no
         process is known in the whole recording, that of the vCPU."""
         knows_processes = any(sample.pid >= 0 for sample in self.samples(name))
-        return lambda sample: ((sample.pid, sample.thread) if sample.pid >= 0
+        return lambda sample: (f"{sample.pid}/{sample.thread}" if sample.pid >= 0
                                else "[unknown]" if knows_processes else f"vcpu {sample.vcpu}")
 
     def function_sums(self, name, *options):
